@@ -76,8 +76,9 @@ web-test: $(WEB)/node_modules/.installed
 
 # A few tests that fail beside others are run once more alone, and count then: real programs on a
 # busy machine can be slower than any patience. What failed first stands in the output.
+# Files are handed out in the order of tests/conftest.py: the long ones first.
 pytest: setup
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS) || { code=$$?; \
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS) || { code=$$?; \
 	  failed=$$(grep -c ': true' .pytest_cache/v/cache/lastfailed || true); \
 	  if [ $$code -ne 1 ] || [ "$$failed" -gt 4 ]; then exit $$code; fi; \
 	  echo; echo "Once more, one after another, what failed beside others:"; \

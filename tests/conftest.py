@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import pwd
@@ -14,6 +15,21 @@ REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
 REMOVED_PREFIXES = ("ANTHROPIC_", "CLAUDE", "CLARVIS_")
 # what the test run itself is told through the environment
 ALLOWED_VARIABLES = {"CLARVIS_E2E", "CLAUDEKEEPER_CORPUS"}
+HOME_NUMBERS = itertools.count()
+
+
+# Folders whose files take long, the longest first. Workers get whole files, in this order, and so
+# end together on short ones.
+LONG_FOLDERS = ["soak", "e2e", "integration", "demo", "security", "cli", "fuzz"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: folder_rank(item.path))
+
+
+def folder_rank(path: Path) -> int:
+    folder = path.relative_to(Path(__file__).parent).parts[0]
+    return LONG_FOLDERS.index(folder) if folder in LONG_FOLDERS else len(LONG_FOLDERS)
 
 
 def pytest_configure() -> None:
@@ -48,7 +64,8 @@ def isolated(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
     """HOME and the state of Claude Code and of the keeper, all in a temporary folder."""
-    home = tmp_path_factory.mktemp("home")
+    # pytest's own numbers cost a look at every earlier folder
+    home = tmp_path_factory.mktemp(f"home-{next(HOME_NUMBERS)}", numbered=False)
     (home / ".claude").mkdir()
     settings = {
         "HOME": home,

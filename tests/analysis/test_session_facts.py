@@ -39,7 +39,7 @@ def facts_of(transcript: TranscriptWriter) -> SessionFacts:
 def use(
     transcript: TranscriptWriter,
     tool: str,
-    given: Any,
+    tool_input: Any,
     outcome: Any = "ok",
     *,
     error: bool = False,
@@ -47,7 +47,7 @@ def use(
 ) -> str:
     """A call and its result."""
     call = f"toolu_{len(transcript.lines)}"
-    transcript.block({"type": "tool_use", "id": call, "name": tool, "input": given}, None)
+    transcript.block({"type": "tool_use", "id": call, "name": tool, "input": tool_input}, None)
     block = {"type": "tool_result", "tool_use_id": call, "content": outcome, "is_error": error}
     return transcript.entry("user", message={"role": "user", "content": [block]}, **line)
 
@@ -208,8 +208,8 @@ def test_folding_in_two_pieces_tells_the_same(transcript: TranscriptWriter, cut:
     whole = fold(transcript.lines).finish(0, b"")
     summary, folded = fold(transcript.lines[:cut]).finish(0, b"")
     # as it is kept in between
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(folded), type=FoldState)
-    assert fold(transcript.lines[cut:], SummaryFold(summary, kept)).finish(0, b"") == whole
+    fold_state = msgspec.msgpack.decode(msgspec.msgpack.encode(folded), type=FoldState)
+    assert fold(transcript.lines[cut:], SummaryFold(summary, fold_state)).finish(0, b"") == whole
 
 
 @settings(deadline=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,9 +19,10 @@ BY_AIOHTTP = {"json", "send_json", "receive_json"}
 UNTYPED_BY_MSGSPEC = {"msgspec.json.decode(values['metadata'], type=dict[str, Any])"}
 
 
-def calls_in(source: Path) -> Iterator[ast.Call]:
+@cache
+def calls_in(source: Path) -> list[ast.Call]:
     nodes = ast.walk(ast.parse(source.read_text()))
-    return (node for node in nodes if isinstance(node, ast.Call))
+    return [node for node in nodes if isinstance(node, ast.Call)]
 
 
 def uses_json_of_aiohttp(call: ast.Call) -> bool:

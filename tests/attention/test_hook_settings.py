@@ -76,10 +76,10 @@ def test_what_was_changed_meanwhile_stays_changed() -> None:
     edited = path.read_bytes().decode().replace('"opus"', '"sonnet"')
     path.write_bytes(edited.encode())
     settings().uninstall()
-    left = path.read_bytes().decode()
-    assert "hook.py" not in left
-    assert '"model" :"sonnet","permissions":5,\r\n' in left
-    assert '{"hooks":[{"type":"command","command":"mine"}]}' in left
+    rest = path.read_bytes().decode()
+    assert "hook.py" not in rest
+    assert '"model" :"sonnet","permissions":5,\r\n' in rest
+    assert '{"hooks":[{"type":"command","command":"mine"}]}' in rest
 
 
 def test_a_second_install_changes_nothing_and_forgets_nothing() -> None:
@@ -197,18 +197,18 @@ def test_a_file_of_two_names_is_not_parted_from_the_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write('{"model": "opus"}')
-    kept = tmp_path / "claude.json"
-    kept.hardlink_to(path)
+    target = tmp_path / "claude.json"
+    target.hardlink_to(path)
     assert main(["hooks", "install", "--yes"]) == 2
     assert "a hard link" in capsys.readouterr().err
-    assert kept.samefile(path)
+    assert target.samefile(path)
     assert path.read_text() == '{"model": "opus"}'
     # as it says: a symbolic link is followed, and stays one
     path.unlink()
-    path.symlink_to(kept)
+    path.symlink_to(target)
     assert main(["hooks", "install", "--yes"]) == 0
     assert path.is_symlink()
-    assert "PermissionRequest" in kept.read_text()
+    assert "PermissionRequest" in target.read_text()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
@@ -234,17 +234,17 @@ def test_a_link_to_nowhere_leads_there_and_to_nowhere_again(tmp_path: Path) -> N
 
 def test_what_was_written_while_a_person_was_asked_stays() -> None:
     path = write("{}")
-    asked = settings()
+    earlier = settings()
     path.write_text('{"model": "opus"}')
     with pytest.raises(HookSettingsUnusable, match="meanwhile"):
-        asked.install()
+        earlier.install()
     assert path.read_text() == '{"model": "opus"}'
     settings().install()
-    asked = settings()
+    earlier = settings()
     later = path.read_text().replace("opus", "sonnet")
     path.write_text(later)
     with pytest.raises(HookSettingsUnusable, match="meanwhile"):
-        asked.uninstall()
+        earlier.uninstall()
     assert path.read_text() == later
 
 
@@ -270,15 +270,15 @@ def test_hooks_that_people_added_meanwhile_stay_where_they_are() -> None:
     text = text.replace('"hooks": {', f'"hooks": {{"PreToolUse": [{mine}],', 1)
     path.write_text(text)
     settings().uninstall()
-    left = path.read_text()
-    found = events_in(left)
-    assert {event: len(groups) for event, groups in found.items()} == {
+    rest = path.read_text()
+    groups_of = events_in(rest)
+    assert {event: len(groups) for event, groups in groups_of.items()} == {
         "PreToolUse": 1,
         "Stop": 1,
         "SessionEnd": 1,
     }
-    assert left.startswith('{\n\t"model": "opus",')
-    assert "hook.py" not in left
+    assert rest.startswith('{\n\t"model": "opus",')
+    assert "hook.py" not in rest
 
 
 def test_what_nobody_counts_twice_is_kept_though_it_counts_for_nothing() -> None:
@@ -304,17 +304,17 @@ def test_odd_bytes_and_endless_numbers_stay_as_they_are() -> None:
 def test_of_long_lines_the_beginning_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     write(json.dumps({"long": "x" * 100_000, "many": list(range(1000))}))
     assert main(["hooks", "install", "--yes"]) == 0
-    said = capsys.readouterr().out
-    assert "letters more)" in said
-    assert len(said) < 10_000
+    output = capsys.readouterr().out
+    assert "letters more)" in output
+    assert len(output) < 10_000
 
 
 def test_of_many_lines_those_that_change_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     write(json.dumps({"many": list(range(10_000)), "hooks": {}, "more": [1] * 10_000}, indent=1))
     assert main(["hooks", "install", "--yes"]) == 0
-    said = capsys.readouterr().out
-    assert '+  "PermissionRequest"' in said
-    assert len(said.splitlines()) < 40
+    output = capsys.readouterr().out
+    assert '+  "PermissionRequest"' in output
+    assert len(output.splitlines()) < 40
 
 
 def test_a_kill_leaves_the_old_or_the_new_settings() -> None:
@@ -335,10 +335,10 @@ def test_a_kill_leaves_the_old_or_the_new_settings() -> None:
         with pytest.raises(KeyboardInterrupt):
             settings().install()
     assert path.read_bytes().decode() == ODD
-    left = path.parent / f"{TEMPORARY_PREFIX}left"
-    left.touch()
+    leftover = path.parent / f"{TEMPORARY_PREFIX}left"
+    leftover.touch()
     settings().install()
-    assert not left.exists()
+    assert not leftover.exists()
     settings().uninstall()
     assert path.read_bytes().decode() == ODD
 

@@ -26,8 +26,8 @@ class Heard:
     def __init__(self) -> None:
         self.events: list[Any] = []
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        self.events.append(json.loads(told.payload))
+    def handle_event(self, event: PublishedEvent) -> None:
+        self.events.append(json.loads(event.payload))
 
     def settled(self) -> list[tuple[str, str]]:
         return [
@@ -47,14 +47,14 @@ async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, writte
     transcript.call("t1")
     assert len(transcript.lines) == 1
     lines = transcript.lines[:written]
-    bus, heard = EventBus(), Heard()
-    bus.subscribe(heard)
-    desk = PendingAttention(bus)
+    bus, recorder = EventBus(), Heard()
+    bus.subscribe(recorder)
+    pending = PendingAttention(bus)
 
     async def recent(_session: str) -> list[Entry]:
         return [entry for line in lines for entry in parse_line(line)[0]]
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
+    terminals = TerminalPrompts(pending, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
     event = HookEvent(
         hook_event_name="PermissionRequest",
         session_id=SESSION_ID,
@@ -64,17 +64,17 @@ async def test_what_a_terminal_decided_first_is_put_right(tmp_path: Path, writte
     asking = asyncio.create_task(
         terminals.handle_permission_request(HookCall(event=event), lambda: True)
     )
-    await wait_until(lambda: len(desk.all()) == 1)
-    (question,) = desk.all()
+    await wait_until(lambda: len(pending.all()) == 1)
+    (question,) = pending.all()
     transcript.result("t1")
     lines[:] = transcript.lines
-    desk.resolve(Resolve(attention_id=question.id, decision="deny", message="no", by="phone"))
+    pending.resolve(Resolve(attention_id=question.id, decision="deny", message="no", by="phone"))
     terminals.handle_entries(NewEntries(SESSION_ID, await recent(SESSION_ID)))
     assert (await asking) is not None
-    await wait_until(lambda: len(heard.settled()) == 2)
+    await wait_until(lambda: len(recorder.settled()) == 2)
     # said again, it is known already
     terminals.handle_entries(NewEntries(SESSION_ID, await recent(SESSION_ID)))
-    assert heard.settled() == [("deny", "phone"), ("allow", "terminal")]
+    assert recorder.settled() == [("deny", "phone"), ("allow", "terminal")]
     await terminals.close()
 
 
@@ -87,12 +87,12 @@ async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
     transcript.call("t1")
     transcript.result("t1")
     bus = EventBus()
-    desk = PendingAttention(bus)
+    pending = PendingAttention(bus)
 
     async def recent(_session: str) -> list[Entry]:
         return [entry for line in transcript.lines for entry in parse_line(line)[0]]
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
+    terminals = TerminalPrompts(pending, PresenceMonitor(tmp_path, OwnProcesses()), bus, recent)
     event = HookEvent(
         hook_event_name="PermissionRequest",
         session_id=SESSION_ID,
@@ -101,8 +101,8 @@ async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
     )
     call = HookCall(event=event, at=f"{asked_at}T00:00:00.000Z")
     asking = asyncio.create_task(terminals.handle_permission_request(call, lambda: True))
-    await wait_until(lambda: asking.done() or len(desk.all()) == 1)
-    assert bool(desk.all()) == is_asked
+    await wait_until(lambda: asking.done() or len(pending.all()) == 1)
+    assert bool(pending.all()) == is_asked
     await terminals.close()
     asking.cancel()
     await asyncio.wait([asking])
@@ -111,12 +111,14 @@ async def test_what_was_answered_before_anybody_heard_of_it_is_not_asked(
 async def test_more_questions_than_a_person_can_answer_stay_in_their_terminals(
     tmp_path: Path,
 ) -> None:
-    desk = PendingAttention(EventBus())
+    pending = PendingAttention(EventBus())
 
     async def recent(_session: str) -> list[Entry]:
         return []
 
-    terminals = TerminalPrompts(desk, PresenceMonitor(tmp_path, OwnProcesses()), EventBus(), recent)
+    terminals = TerminalPrompts(
+        pending, PresenceMonitor(tmp_path, OwnProcesses()), EventBus(), recent
+    )
 
     def call(number: int) -> HookCall:
         event = HookEvent(
@@ -131,9 +133,9 @@ async def test_more_questions_than_a_person_can_answer_stay_in_their_terminals(
         asyncio.create_task(terminals.handle_permission_request(call(number), lambda: True))
         for number in range(MAX_OPEN)
     ]
-    await wait_until(lambda: len(desk.all()) == MAX_OPEN)
+    await wait_until(lambda: len(pending.all()) == MAX_OPEN)
     assert await terminals.handle_permission_request(call(-1), lambda: True) is None
-    assert len(desk.all()) == MAX_OPEN
+    assert len(pending.all()) == MAX_OPEN
     await terminals.close()
     for each in asking:
         each.cancel()

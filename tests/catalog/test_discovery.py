@@ -21,12 +21,16 @@ from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projec
 
 
 def found_in(projects: Path) -> list[TranscriptFile]:
-    return [found for folder in project_folders(projects) for found in list_transcripts(folder)]
+    return [
+        transcript_file
+        for folder in project_folders(projects)
+        for transcript_file in list_transcripts(folder)
+    ]
 
 
 def only_row(projects: Path) -> SessionRow:
-    (found,) = found_in(projects)
-    row = quick_scan_file(found)
+    (transcript_file,) = found_in(projects)
+    row = quick_scan_file(transcript_file)
     assert row is not None
     return row
 
@@ -253,13 +257,13 @@ def test_a_file_that_cannot_be_opened_is_a_row_with_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     TranscriptWriter().write(projects_folder())
-    (found,) = found_in(projects_folder())
+    (transcript_file,) = found_in(projects_folder())
 
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
-    row = quick_scan_file(found)
+    row = quick_scan_file(transcript_file)
     assert row is not None
     assert row.fault is not None
     assert "Permission denied" in row.fault.message
@@ -267,9 +271,9 @@ def test_a_file_that_cannot_be_opened_is_a_row_with_an_error(
 
 def test_a_file_that_vanished_is_no_row() -> None:
     path = TranscriptWriter().write(projects_folder())
-    (found,) = found_in(projects_folder())
+    (transcript_file,) = found_in(projects_folder())
     path.unlink()
-    assert quick_scan_file(found) is None
+    assert quick_scan_file(transcript_file) is None
 
 
 def test_only_files_named_by_a_session_id_are_sessions() -> None:
@@ -304,7 +308,7 @@ def test_of_two_files_with_one_id_the_newer_is_the_session() -> None:
     new = TranscriptWriter()
     new.prompt("new")
     new.write(projects_folder(), "-b")
-    looks = [quick_scan_file(found) for found in found_in(projects_folder())]
+    looks = [quick_scan_file(transcript_file) for transcript_file in found_in(projects_folder())]
     (row,) = RowList(look for look in looks if look is not None).newest_first()
     assert row.summary.title == "new"
 
@@ -338,6 +342,6 @@ def test_sessions_written_in_one_tick_have_an_order_all_the_same() -> None:
         transcript = TranscriptWriter(uuid_of(number))
         transcript.prompt("hello")
         os.utime(transcript.write(projects_folder()), (1000, 1000))
-    looks = [quick_scan_file(found) for found in found_in(projects_folder())]
+    looks = [quick_scan_file(transcript_file) for transcript_file in found_in(projects_folder())]
     rows = RowList(look for look in looks if look is not None).newest_first()
     assert [row.file.id for row in rows] == [uuid_of(number) for number in (3, 2, 1)]

@@ -32,7 +32,8 @@ def uncounted(sessions: int) -> list[RowToScan]:
         transcript.prompt(LONG)
         transcript.write(projects_folder())
     looks = [
-        quick_scan_file(found) for found in list_transcripts(str(projects_folder() / "-code-shop"))
+        quick_scan_file(transcript_file)
+        for transcript_file in list_transcripts(str(projects_folder() / "-code-shop"))
     ]
     rows = [look for look in looks if look is not None]
     assert not any(row.is_fully_scanned for row in rows)

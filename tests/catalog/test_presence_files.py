@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.catalog.presence_files import is_alive, list_running
-from tests.support.child_process import running
+from tests.support.own_process import running
 from tests.support.transcript_writer import SESSION_ID
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are seen in /proc")
@@ -33,8 +33,8 @@ def started(pid: int) -> str:
 def write(folder: Path, pid: int, **fields: Any) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{pid}.json"
-    known = {"pid": pid, "sessionId": SESSION_ID, "procStart": started(pid), "entrypoint": "cli"}
-    path.write_text(json.dumps(known | fields))
+    standard = {"pid": pid, "sessionId": SESSION_ID, "procStart": started(pid), "entrypoint": "cli"}
+    path.write_text(json.dumps(standard | fields))
     return path
 
 

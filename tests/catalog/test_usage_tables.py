@@ -34,28 +34,35 @@ def transcripts_of(*, marked: bool) -> dict[str, list[bytes]]:
 
 def forked(line: bytes, session: str) -> bytes:
     """A line as the SDK copies it: under the new session's id, with a note of its origin."""
-    told = json.loads(line)
-    told["forkedFrom"] = {"sessionId": told["sessionId"], "messageUuid": told["uuid"]}
-    return json.dumps({**told, "sessionId": session}).encode()
+    entry = json.loads(line)
+    entry["forkedFrom"] = {"sessionId": entry["sessionId"], "messageUuid": entry["uuid"]}
+    return json.dumps({**entry, "sessionId": session}).encode()
 
 
 def folded(lines: list[bytes], parts: int) -> FoldState:
-    summary, kept = None, None
+    summary, fold_state = None, None
     step = len(lines) // parts + 1
     for start in range(0, len(lines), step):
-        fold = SummaryFold(summary, kept)
+        fold = SummaryFold(summary, fold_state)
         for line in lines[start : start + step]:
             for entry in parse_line(line)[0]:
                 fold.add(entry)
-        summary, kept = fold.finish(start, b"")
-    assert kept is not None
-    return kept
+        summary, fold_state = fold.finish(start, b"")
+    assert fold_state is not None
+    return fold_state
 
 
-def claim_of(session: str, kept: FoldState) -> FileUsage:
+def claim_of(session: str, fold_state: FoldState) -> FileUsage:
     path = f"/p/{session}.jsonl"
     return FileUsage(
-        path, session, "/w", "1:1:1", kept.replies, kept.activity, None, kept.copy_counts
+        path,
+        session,
+        "/w",
+        "1:1:1",
+        fold_state.replies,
+        fold_state.activity,
+        None,
+        fold_state.copy_counts,
     )
 
 
@@ -72,9 +79,9 @@ def test_each_reply_belongs_to_the_session_in_which_it_was_said(
     cache = Cache(tmp_path / "cache.db")
     sessions = transcripts_of(marked=marked)
     for session in order:
-        kept = folded(sessions[session], parts)
-        claim = claim_of(session, kept)
-        cache.save_folds({claim.path: pack_state(kept)})
+        fold_state = folded(sessions[session], parts)
+        claim = claim_of(session, fold_state)
+        cache.save_folds({claim.path: pack_state(fold_state)})
         cache.add_usage([claim])
     assert counted(cache) == {FIRST: 1, SECOND: 1, THIRD: 1}
     # the first is gone: what it said is said in one of the others

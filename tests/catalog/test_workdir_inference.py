@@ -108,8 +108,8 @@ def test_what_a_line_of_its_own_says_later_counts(tmp_path: Path, broken: bytes)
     transcript.prompt("words")
     with (folder / f"{BROKEN}.jsonl").open("ab") as file:
         file.write(transcript.lines[0] + b"\n")
-    told = scan_folders([str(folder)], {str(folder): again.rows}, cache)[str(folder)].rows[path]
-    assert (told.fault, told.summary.workdir) == (None, OTHER)
+    row = scan_folders([str(folder)], {str(folder): again.rows}, cache)[str(folder)].rows[path]
+    assert (row.fault, row.summary.workdir) == (None, OTHER)
     cache.close()
 
 

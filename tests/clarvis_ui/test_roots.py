@@ -12,7 +12,7 @@ import pytest
 from clarvis_ui.roots import Roots, RootsInvalid
 from tests.clarvis_ui.conftest import Browser, MakeBrowser, error_code
 from tests.support.fake_keeper import FakeKeeper, session
-from tests.support.paging import read_pages
+from tests.support.whole_history import read_pages
 
 OUTSIDE = session(7)["id"]
 

@@ -20,7 +20,7 @@ import pytest
 
 from claudekeeper.core.config import load_config
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.keeper_process import DEAD_URL
 
 SYSTEMD = Path("/lib/systemd/systemd")
@@ -121,7 +121,7 @@ def statuses_until_end(program: subprocess.Popen[str], url: str) -> set[int]:
     statuses = set()
     try:
         while program.poll() is None:
-            statuses.add(asked(url, "GET", "/health").status)
+            statuses.add(send_request(url, "GET", "/health").status)
     finally:
         program.communicate()
     return statuses
@@ -146,13 +146,13 @@ def test_the_units_under_a_real_systemd(user: User) -> None:
     assert "Installed in" in output, output
     # it is started when it serves, and not before
     assert (user.unit("Type"), user.unit("SubState")) == ("notify", "running")
-    assert asked(url, "GET", "/health").status == 200
+    assert send_request(url, "GET", "/health").status == 200
     assert "claudekeeper.service: active" in user.keeper("service", "status")
 
     # killed: it comes again, and who calls meanwhile is answered
     first = user.unit("MainPID")
     os.kill(int(first), signal.SIGKILL)
-    assert asked(url, "GET", "/health").status == 200
+    assert send_request(url, "GET", "/health").status == 200
     assert user.other_than("MainPID", first) not in ("", "0", first)
     assert user.unit("NRestarts") == "1"
 
@@ -163,7 +163,7 @@ def test_the_units_under_a_real_systemd(user: User) -> None:
     # stopped: the sockets stay, and who calls starts it
     user.run("systemctl", "--user", "stop", "claudekeeper.service")
     assert user.unit("ActiveState") == "inactive"
-    assert asked(f"http://127.0.0.1:{page}", "GET", "/").status == 200
+    assert send_request(f"http://127.0.0.1:{page}", "GET", "/").status == 200
     assert user.unit("ActiveState") == "active"
 
     assert "Stopped and removed" in user.keeper("service", "uninstall")

@@ -11,8 +11,8 @@ from claudekeeper.contract.grants import MAX_PER_LIST, Grants, apply_permissions
 
 
 def rules(kind: str, *rules: dict[str, str], **more: str) -> dict[str, Any]:
-    known = {"type": kind, "rules": list(rules), "behavior": "allow", "destination": "session"}
-    return known | more
+    fields = {"type": kind, "rules": list(rules), "behavior": "allow", "destination": "session"}
+    return fields | more
 
 
 def directories(kind: str, *paths: str) -> dict[str, Any]:

@@ -37,17 +37,17 @@ async def test_a_failed_task_is_logged(caplog: pytest.LogCaptureFixture) -> None
     assert "round 1" in caplog.text
 
 
+async def wait_and_clean_up(ended: list[str]) -> None:
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await asyncio.sleep(0)
+        ended.append("cleaned up")
+
+
 async def test_closing_cancels_what_runs_and_waits_for_its_end() -> None:
     tasks, ended = Tasks(), list[str]()
-
-    async def work() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0)
-            ended.append("cleaned up")
-
-    task = tasks.start(work(), name="reader")
+    task = tasks.start(wait_and_clean_up(ended), name="reader")
     await asyncio.sleep(0)
     await tasks.close()
     assert task.cancelled()

@@ -240,13 +240,13 @@ KEYS = ["coverage", "categories", "name", "subtopics", "questions", "done", "cov
 
 
 # an empty file has no shape
-SHAPES = st.recursive(
+ANY_SHAPE = st.recursive(
     st.none() | st.booleans() | st.text() | st.integers(),
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
 ).filter(lambda shape: shape is not None)
 
 
-@given(SHAPES)
+@given(ANY_SHAPE)
 def test_any_shape_is_read(shape: object) -> None:
     checklist = parse_checklist("coverage-checklist.yml", shape)
     covering = CoverageFold(checklist.items, Discussion())

@@ -14,7 +14,7 @@ import pytest
 from claudekeeper.demo import start
 from claudekeeper.demo.home import DemoHome, remove_abandoned
 from claudekeeper.demo.sample_sessions import SampleFailed
-from tests.support.child_process import running
+from tests.support.own_process import running
 
 API = "http://127.0.0.1:9"
 # as a CLI does that was told to end: it has something left to write down

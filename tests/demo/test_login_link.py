@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from claudekeeper.demo.home import DemoHome
-from tests.support.child_process import running
 from tests.support.keeper_process import DEAD_URL
+from tests.support.own_process import running
 
 PROGRAM = Path(sys.executable).with_name("claudekeeper")
 

@@ -13,10 +13,10 @@ ONE = "00000000-0000-4000-8000-000000000001"
 
 class Listener:
     def __init__(self) -> None:
-        self.heard: list[PublishedEvent] = []
+        self.events: list[PublishedEvent] = []
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        self.heard.append(told)
+    def handle_event(self, event: PublishedEvent) -> None:
+        self.events.append(event)
 
 
 def tell(bus: EventBus, times: int) -> None:
@@ -24,8 +24,8 @@ def tell(bus: EventBus, times: int) -> None:
         bus.publish(TurnStarted(session_id=ONE, uuid=str(number)))
 
 
-def seqs(told: list[PublishedEvent] | None) -> list[int] | None:
-    return None if told is None else [each.seq for each in told]
+def seqs(events: list[PublishedEvent] | None) -> list[int] | None:
+    return None if events is None else [each.seq for each in events]
 
 
 def test_an_event_carries_its_own_position() -> None:
@@ -33,7 +33,7 @@ def test_an_event_carries_its_own_position() -> None:
     listener = Listener()
     bus.subscribe(listener)
     tell(bus, 2)
-    decoded = [msgspec.json.decode(told.payload) for told in listener.heard]
+    decoded = [msgspec.json.decode(each.payload) for each in listener.events]
     assert [event["position"] for event in decoded] == [f"{bus.epoch}:1", f"{bus.epoch}:2"]
     assert decoded[0] == {
         "type": "turn/started",
@@ -67,10 +67,10 @@ def test_a_position_that_is_not_ours_is_unknown(position: str) -> None:
 def test_a_position_beyond_the_memory_is_unknown() -> None:
     bus = EventBus(most_events=10)
     tell(bus, 5)
-    forgotten, kept = f"{bus.epoch}:9", f"{bus.epoch}:10"
+    forgotten, oldest = f"{bus.epoch}:9", f"{bus.epoch}:10"
     tell(bus, 15)
     assert bus.replay_since(forgotten) is None
-    assert seqs(bus.replay_since(kept)) == list(range(11, 21))
+    assert seqs(bus.replay_since(oldest)) == list(range(11, 21))
 
 
 def test_memory_is_bounded_in_bytes_too() -> None:
@@ -88,7 +88,7 @@ def test_who_leaves_hears_no_more() -> None:
     tell(bus, 1)
     bus.unsubscribe(listener)
     tell(bus, 1)
-    assert seqs(listener.heard) == [1]
+    assert seqs(listener.events) == [1]
 
 
 def test_what_is_kept_to_be_said_again_is_said_as_it_is_by_then() -> None:
@@ -106,13 +106,13 @@ def test_what_is_kept_to_be_said_again_is_said_as_it_is_by_then() -> None:
     bus.publish(TurnStarted(session_id=ONE, uuid="second"))
     latest = TurnStarted(session_id=ONE, uuid="third")
     missed = bus.replay_since(position) or []
-    assert [msgspec.json.decode(told.payload)["uuid"] for told in missed] == ["third", "second"]
-    assert [msgspec.json.decode(told.payload)["position"] for told in missed] == [
+    assert [msgspec.json.decode(event.payload)["uuid"] for event in missed] == ["third", "second"]
+    assert [msgspec.json.decode(event.payload)["position"] for event in missed] == [
         f"{bus.epoch}:1",
         f"{bus.epoch}:2",
     ]
     # everybody who was there heard it as it was
-    assert seqs(listener.heard) == [1, 2]
+    assert seqs(listener.events) == [1, 2]
     latest = None
     assert seqs(bus.replay_since(position)) == [2]
 

@@ -18,23 +18,23 @@ from claudekeeper.events.delivery_log import (
 ONE = "00000000-0000-4000-8000-000000000001"
 
 
-class Ear:
+class MessageListener:
     def __init__(self) -> None:
-        self.told: list[tuple[str, str | None]] = []
+        self.messages: list[tuple[str, str | None]] = []
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        event = msgspec.json.decode(told.payload)
-        self.told.append((event["message"]["uuid"], event["after"]))
+    def handle_event(self, published: PublishedEvent) -> None:
+        event = msgspec.json.decode(published.payload)
+        self.messages.append((event["message"]["uuid"], event["after"]))
 
 
 def message(uuid: str) -> Message:
     return Message(uuid, ONE, "assistant", Raw(b"[]"), None, "reply")
 
 
-def listening() -> tuple[DeliveryLog, EventBus, Ear]:
-    bus, ear = EventBus(), Ear()
-    bus.subscribe(ear)
-    return DeliveryLog(ONE, bus), bus, ear
+def listening() -> tuple[DeliveryLog, EventBus, MessageListener]:
+    bus, listener = EventBus(), MessageListener()
+    bus.subscribe(listener)
+    return DeliveryLog(ONE, bus), bus, listener
 
 
 def uuids(messages: list[Message]) -> list[str]:
@@ -42,20 +42,20 @@ def uuids(messages: list[Message]) -> list[str]:
 
 
 def test_what_was_said_is_not_told_again_when_it_is_written() -> None:
-    ledger, _, ear = listening()
+    ledger, _, listener = listening()
     ledger.deliver_live(message("a"))
     ledger.deliver_from_file(message("a"))
-    assert ear.told == [("a", None)]
+    assert listener.messages == [("a", None)]
     assert ledger.unwritten_messages == []
 
 
 def test_a_line_that_nobody_said_is_told_in_its_place() -> None:
-    ledger, _, ear = listening()
+    ledger, _, listener = listening()
     ledger.deliver_from_file(message("prompt"))
     ledger.deliver_live(message("reply"))
     ledger.deliver_from_file(message("retry"))
     ledger.deliver_from_file(message("reply"))
-    assert ear.told == [("prompt", None), ("reply", None), ("retry", "prompt")]
+    assert listener.messages == [("prompt", None), ("reply", None), ("retry", "prompt")]
 
 
 def test_a_snapshot_has_what_is_not_written_yet() -> None:
@@ -80,12 +80,12 @@ def test_a_snapshot_puts_a_late_line_where_it_belongs() -> None:
 
 
 def test_what_a_dead_process_never_wrote_is_forgotten() -> None:
-    ledger, _, ear = listening()
+    ledger, _, listener = listening()
     ledger.deliver_live(message("a"))
     assert ledger.discard_unwritten()
     assert not ledger.discard_unwritten()
     ledger.deliver_from_file(message("a"))
-    assert ear.told == [("a", None), ("a", None)]
+    assert listener.messages == [("a", None), ("a", None)]
 
 
 def test_a_subagents_message_waits_for_no_line_of_the_session() -> None:
@@ -98,7 +98,7 @@ def test_a_subagents_message_waits_for_no_line_of_the_session() -> None:
 
 
 def test_what_is_remembered_of_turns_that_are_over_is_bounded() -> None:
-    ledger, _, ear = listening()
+    ledger, _, listener = listening()
     ledger.begin_turn()
     for number in range(MAX_DELIVERED_BETWEEN_TURNS + 10):
         ledger.deliver_from_file(message(f"m{number}"))
@@ -110,10 +110,10 @@ def test_what_is_remembered_of_turns_that_are_over_is_bounded() -> None:
     ledger.end_turn()
     assert not ledger.has_delivered("m0")
     # what was told lately is not told again, and what is large is not held for it
-    told = len(ear.told)
+    count = len(listener.messages)
     for uuid in ("m900", "large", "last"):
         ledger.deliver_from_file(message(uuid))
-    assert len(ear.told) == told
+    assert len(listener.messages) == count
     assert [event.message.uuid for _, event in ledger._recent] == ["last"]
 
 

@@ -32,9 +32,9 @@ class EchoClient:
     pid = None
     stderr_tail = ""
 
-    def __init__(self, opening: CliOptions, ears: CliListener) -> None:
+    def __init__(self, opening: CliOptions, listener: CliListener) -> None:
         self._id = opening.session_id
-        self._listener = ears
+        self._listener = listener
 
     async def connect(self) -> None: ...
     async def interrupt(self) -> None: ...
@@ -53,8 +53,8 @@ class EchoClient:
         return {}
 
 
-async def make_echo(opening: CliOptions, ears: CliListener) -> CliClient:
-    return EchoClient(opening, ears)
+async def make_echo(opening: CliOptions, listener: CliListener) -> CliClient:
+    return EchoClient(opening, listener)
 
 
 async def fake_side_query(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -65,11 +65,11 @@ async def fake_side_query(_system: str, _prompt: str, schema: dict[str, Any]) ->
 class AutoResolver:
     """Answers every question, so that no hook waits for a person for ever."""
 
-    def __init__(self, desk: PendingAttention) -> None:
-        self._attention = desk
+    def __init__(self, pending: PendingAttention) -> None:
+        self._attention = pending
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        event = json.loads(told.payload)
+    def handle_event(self, published: PublishedEvent) -> None:
+        event = json.loads(published.payload)
         if event["type"] == "attention/raised":
             self._attention.settle(event["attention"]["id"], "deny", "somebody")
 
@@ -90,7 +90,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedKeeper]:
     for number in range(5):
         transcript.prompt(f"number {number}")
     transcript.write(home / "projects")
-    places = DataPaths(home / "projects", home / "state.json", home / "cache.db")
+    paths = DataPaths(home / "projects", home / "state.json", home / "cache.db")
     ready: list[str] = []
     started, over = threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
@@ -99,7 +99,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedKeeper]:
         loops.append(asyncio.get_running_loop())
         app = create_app(
             Config(token=TOKEN),
-            places,
+            paths,
             "2.1.0",
             make_client=make_echo,
             query_claude=fake_side_query,

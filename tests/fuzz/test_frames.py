@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.conftest import FuzzedKeeper
 from tests.fuzz.test_requests import EXAMPLES, anything
-from tests.security.raw_requests import UPGRADE, asked, connected, received
+from tests.security.raw_requests import UPGRADE, connect, receive, send_request
 from tests.support.transcript_writer import SESSION_ID
 
 TEXT, BINARY, CLOSE, PING = 1, 2, 8, 9
@@ -50,7 +50,7 @@ def masked(kind: int, payload: bytes) -> bytes:
 
 def upgraded(keeper: FuzzedKeeper) -> socket.socket:
     """A socket after its hello."""
-    connection = connected(keeper.url)
+    connection = connect(keeper.url)
     head = {"Host": urlsplit(keeper.url).netloc, **UPGRADE, **keeper.auth_headers}
     text = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     connection.sendall(f"GET /ws HTTP/1.1\r\n{text}\r\n".encode())
@@ -61,7 +61,7 @@ def upgraded(keeper: FuzzedKeeper) -> socket.socket:
 def receive_until(connection: socket.socket, words: bytes) -> bytes:
     """What comes until the words do."""
     content = b""
-    for piece in received(connection):
+    for piece in receive(connection):
         content += piece
         if words in content:
             return content
@@ -88,9 +88,9 @@ def test_nonsense_closes_one_socket_at_most(
             connection.sendall(content[:first_piece])
             connection.sendall(content[first_piece:])
         # it ends: whatever was sent, the closing frame is answered or the connection is cut
-        list(received(connection))
+        list(receive(connection))
     upgraded(keeper).close()
-    assert asked(keeper.url, "GET", "/health").status == 200
+    assert send_request(keeper.url, "GET", "/health").status == 200
 
 
 def test_a_socket_does_not_remember_sessions_without_end(keeper: FuzzedKeeper) -> None:

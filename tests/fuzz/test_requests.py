@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from claudekeeper.server.app import endpoints
 from claudekeeper.server.openapi import openapi_document
 from tests.fuzz.conftest import FuzzedKeeper
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.transcript_writer import SESSION_ID
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
@@ -132,10 +132,10 @@ def test_nonsense_is_refused_and_nothing_breaks(
     def ask(part: str, query: dict[str, str], body: bytes | None, content_type: str) -> None:
         url = filled(path, part) + query_string(query)
         headers = {**keeper.auth_headers, "Content-Type": content_type}
-        answer = asked(keeper.url, method, url, headers, body)
+        answer = send_request(keeper.url, method, url, headers, body)
         assert answer.status < 500, (method, url, body, answer)
         assert answer.status < 400 or answer.error
         assert str(answer.status) in operation["responses"], (method, url, body, answer)
-        assert asked(keeper.url, "GET", "/health").status == 200
+        assert send_request(keeper.url, "GET", "/health").status == 200
 
     ask()

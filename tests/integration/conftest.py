@@ -55,5 +55,5 @@ async def keeper(start_keeper: StartKeeper) -> InProcessKeeper:
 
 
 @pytest.fixture
-async def ear(keeper: InProcessKeeper) -> SocketListener:
+async def listener(keeper: InProcessKeeper) -> SocketListener:
     return await keeper.listen()

@@ -70,21 +70,21 @@ def test_what_is_cut_at_the_beginning_is_its_end(text: str, tokens: int) -> None
 
 
 async def test_however_many_sessions_are_retold_few_are_asked_about_at_once() -> None:
-    asked, most = 0, 0
+    running, most = 0, 0
 
     async def ask(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
-        nonlocal asked, most
-        asked += 1
-        most = max(most, asked)
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
         await asyncio.sleep(0)
-        asked -= 1
+        running -= 1
         return dict.fromkeys(schema["properties"], "words")
 
     retelling = AiRecap(ask)
     one = resume("d", "r")
     many = [msgspec.structs.replace(one, session_id=f"s{number}") for number in range(50)]
-    told = await asyncio.gather(*(retelling.write(each) for each in [*many, *many]))
-    assert len(told) == 100
+    recaps = await asyncio.gather(*(retelling.write(each) for each in [*many, *many]))
+    assert len(recaps) == 100
     assert most == MAX_CLIS
 
 
@@ -97,23 +97,23 @@ def checked(*categories: tuple[str, list[str]], covered: int = 0) -> ResumeRepor
 
 def test_claude_is_given_the_categories_and_what_the_three_most_lacking_miss() -> None:
     many = [f"item {at}" for at in range(20)]
-    told = render_prompt(
+    prompt = render_prompt(
         checked(
             ("first", ["done", "open one"]), ("a", ["a1"]), ("b_c", many), ("d", ["d1"]), covered=1
         )
     )
-    assert "- b c: 0 of 20 covered (0 %)" in told
-    assert "- first: 1 of 2 covered (50 %)" in told
+    assert "- b c: 0 of 20 covered (0 %)" in prompt
+    assert "- first: 1 of 2 covered (50 %)" in prompt
     for missing in ("Missing in a:\n- a1", "Missing in d:\n- d1", "- item 18\n- item 19\n"):
-        assert missing in told
+        assert missing in prompt
     # three are more lacking than this one
-    assert "open one" not in told
+    assert "open one" not in prompt
 
 
 def test_what_does_not_fit_is_counted_and_each_of_the_three_has_its_share() -> None:
     long = [f"{at} {'x' * 80}" for at in range(30)]
-    told = render_prompt(checked(("a", long), ("b", [*long[:2], "short"]), ("c", long)))
-    (_, a, b, c) = told.partition("Categories:")[0].split("Missing in ")
+    prompt = render_prompt(checked(("a", long), ("b", [*long[:2], "short"]), ("c", long)))
+    (_, a, b, c) = prompt.partition("Categories:")[0].split("Missing in ")
     assert b.startswith("b:\n- 0 x")
     assert b.endswith("- short\n")
     for part in (a, c):
@@ -124,8 +124,8 @@ def test_what_does_not_fit_is_counted_and_each_of_the_three_has_its_share() -> N
 
 def test_long_items_leave_room_for_every_category() -> None:
     wide = [(f"category {at}", ["x" * 290 + str(more) for more in range(9)]) for at in range(20)]
-    told = render_prompt(checked(*wide))
-    assert "- category 19: 0 of 9 covered" in told
+    prompt = render_prompt(checked(*wide))
+    assert "- category 19: 0 of 9 covered" in prompt
 
 
 def broken() -> ResumeReport:
@@ -135,11 +135,11 @@ def broken() -> ResumeReport:
 
 
 async def test_another_state_of_the_checklist_is_told_anew() -> None:
-    asked = 0
+    running = 0
 
     async def ask(_system: str, _prompt: str, schema: dict[str, Any]) -> dict[str, Any]:
-        nonlocal asked
-        asked += 1
+        nonlocal running
+        running += 1
         return dict.fromkeys(schema["properties"], "words")
 
     retelling = AiRecap(ask)
@@ -156,4 +156,4 @@ async def test_another_state_of_the_checklist_is_told_anew() -> None:
         (broken(), 6),
     ):
         await retelling.write(state)
-        assert asked == times
+        assert running == times

@@ -61,9 +61,11 @@ class Indexed:
 
 async def reduced(page: Page, png: bytes) -> bytes:
     """The same picture in a fraction of the bytes; `page` is a blank one that does the counting."""
-    found = await page.evaluate(REDUCE, base64.b64encode(png).decode())
-    indices = base64.b64decode(found["indices"])
-    return written(Indexed(found["width"], found["height"], found["palette"], indices))
+    reduced_png = await page.evaluate(REDUCE, base64.b64encode(png).decode())
+    indices = base64.b64decode(reduced_png["indices"])
+    return written(
+        Indexed(reduced_png["width"], reduced_png["height"], reduced_png["palette"], indices)
+    )
 
 
 def written(picture: Indexed) -> bytes:

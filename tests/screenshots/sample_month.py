@@ -48,15 +48,15 @@ def write_a_month(projects: Path, workdir: Path) -> str:
             }
         )
 
-    asked = 0
+    count = 0
     for day in range(_DAYS):
         morning = _BEGAN + timedelta(days=day)
         if morning.weekday() > 4 and chance.random() < 0.8:
             continue
         for turn in range(chance.choice((1, 2, 3, 5, 8))):
             at = morning + timedelta(minutes=40 * turn)
-            text = _ASKED[asked % len(_ASKED)]
-            asked += 1
+            text = _ASKED[count % len(_ASKED)]
+            count += 1
             add("user", at, message={"role": "user", "content": text})
             for call in range(chance.randrange(2, 14)):
                 at += timedelta(minutes=1)
@@ -73,8 +73,8 @@ def write_a_month(projects: Path, workdir: Path) -> str:
 
 def _work(add: Any, at: datetime, name: str, *, edits: bool) -> None:
     """One call and its result."""
-    given = {"file_path": "beds.py", "old_string": "a", "new_string": "b"}
-    tool = ("Edit", given) if edits else ("Bash", {"command": "make check"})
+    tool_input = {"file_path": "beds.py", "old_string": "a", "new_string": "b"}
+    tool = ("Edit", tool_input) if edits else ("Bash", {"command": "make check"})
     call = {"type": "tool_use", "id": f"toolu_{name}", "name": tool[0], "input": tool[1]}
     message = {
         "id": f"msg_{name}",

@@ -104,11 +104,11 @@ async def staged() -> AsyncIterator[Stage]:
         await stack.enter_async_context(in_a_terminal(running_demo.home.config, made[ELSEWHERE]))
         home = running_demo.home.keeper
         config = load_config(home)
-        places = DataPaths(
+        paths = DataPaths(
             running_demo.home.config / "projects", home / "state.json", home / "cache.db"
         )
         keeping = await stack.enter_async_context(AsyncExitStack())
-        app = create_app(config, places, cli_version())
+        app = create_app(config, paths, cli_version())
         keeper = await keeping.enter_async_context(serve_app(app, ListenAddress(LOOPBACK, 0)))
         clarvis = await stack.enter_async_context(
             run_clarvis(ClarvisSettings(keeper=keeper, token=lambda: config.token), LOOPBACK, 0)
@@ -138,11 +138,11 @@ async def in_a_terminal(config: Path, session: str) -> AsyncIterator[None]:
     bare = {"PATH": os.environ["PATH"]}
     process = await asyncio.create_subprocess_exec("sleep", "3600", env=bare)
     since = int((time.time() - 240) * 1000)
-    said = {"pid": process.pid, "sessionId": session, "entrypoint": "cli", "status": "idle"}
+    presence = {"pid": process.pid, "sessionId": session, "entrypoint": "cli", "status": "idle"}
     folder = config / "sessions"
     folder.mkdir(exist_ok=True)
     (folder / f"{process.pid}.json").write_bytes(
-        orjson.dumps({**said, "statusUpdatedAt": since, "startedAt": since})
+        orjson.dumps({**presence, "statusUpdatedAt": since, "startedAt": since})
     )
     try:
         yield

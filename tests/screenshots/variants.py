@@ -47,7 +47,7 @@ def _lines() -> Iterator[str]:
         yield f"## {scene.caption}"
         yield ""
         # the phone is shown as wide as it is beside the desk
-        for width, shown in ((DESK, 640), (PHONE, 240)):
+        for width, visible in ((DESK, 640), (PHONE, 240)):
             for scheme in SCHEMES:
                 picture = Dress(scheme, width).picture_of(scene)
-                yield f'<img src="{picture}" width="{shown}" alt="{scene.caption}, {scheme}">'
+                yield f'<img src="{picture}" width="{visible}" alt="{scene.caption}, {scheme}">'

@@ -19,7 +19,7 @@ from claudekeeper.search import searcher
 from claudekeeper.search.index_worker import update_index
 from claudekeeper.transcripts.history import History, HistorySlice
 from claudekeeper.transcripts.subagents import list_subagents, read_subagent
-from tests.search.test_searcher import found
+from tests.search.test_searcher import find_hits
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
 
 RELAXED = settings(
@@ -63,31 +63,31 @@ def a_line(draw: st.DrawFn, number: int, names: list[str]) -> Line:
         line["isMeta"] = True
     match draw(st.integers(0, 11)):
         case 0 | 1:
-            said: Line = {"type": "user", "message": {"content": draw(words)}}
+            fields: Line = {"type": "user", "message": {"content": draw(words)}}
         case 2 | 3:
             content = [{"type": "text", "text": f"heron {number}"}]
-            said = {"type": "assistant", "message": {"id": f"m{number}", "content": content}}
+            fields = {"type": "assistant", "message": {"id": f"m{number}", "content": content}}
         case 4:
             result = {"type": "tool_result", "tool_use_id": "c1", "content": f"heron {number}"}
-            said = {"type": "user", "message": {"content": [result]}}
+            fields = {"type": "user", "message": {"content": [result]}}
         case 5:
             queued = {"type": "queued_command", "prompt": draw(words)}
-            said = {"type": "attachment", "attachment": queued}
+            fields = {"type": "attachment", "attachment": queued}
         case 6:
             subtype = draw(st.sampled_from(["away_summary", "local_command", "other"]))
-            said = {"type": "system", "subtype": subtype, "content": f"heron {number}"}
+            fields = {"type": "system", "subtype": subtype, "content": f"heron {number}"}
         case 7:
             operation = draw(st.sampled_from(["dequeue", "remove"]))
-            said = {"type": "queue-operation", "operation": operation}
+            fields = {"type": "queue-operation", "operation": operation}
         case 8:
-            said = {"type": "queue-operation", "operation": "popAll", "content": draw(words)}
+            fields = {"type": "queue-operation", "operation": "popAll", "content": draw(words)}
         case _:
-            said = {"type": "queue-operation", "operation": "enqueue", "content": draw(words)}
-    if said["type"] == "queue-operation":
+            fields = {"type": "queue-operation", "operation": "enqueue", "content": draw(words)}
+    if fields["type"] == "queue-operation":
         # they were never seen with a uuid, so none is that of another line
         line["uuid"] = draw(st.sampled_from([None] * 8 + [f"queued-{number}"]))
         line["isSidechain"] = draw(st.sampled_from([False] * 9 + [True]))
-    return line | said
+    return line | fields
 
 
 @st.composite
@@ -131,7 +131,7 @@ def has_the_word(message: Message) -> bool:
 
 
 def hits_in(index: Path) -> Opened:
-    return {(hit.agent_id, hit.uuid) for hit in found(index, "heron", limit=7)}
+    return {(hit.agent_id, hit.uuid) for hit in find_hits(index, "heron", limit=7)}
 
 
 @pytest.fixture
@@ -216,9 +216,9 @@ def test_what_the_machine_queued_and_said_later_is_found_once(index: Path, tag: 
 
 def test_what_a_subagent_said_is_opened_at_the_sessions_own_call(index: Path) -> None:
     transcript = TranscriptWriter()
-    for call, told in (("toolu_1", "look at the reeds"), ("toolu_2", "look at the lake")):
-        given = {"prompt": told, "description": "look"}
-        block = {"type": "tool_use", "id": call, "name": "Task", "input": given}
+    for call, prompt in (("toolu_1", "look at the reeds"), ("toolu_2", "look at the lake")):
+        tool_input = {"prompt": prompt, "description": "look"}
+        block = {"type": "tool_use", "id": call, "name": "Task", "input": tool_input}
         transcript.block(block, None)
     transcript.prompt("look at the lake", isSidechain=True, parent=None)
     inline = transcript.reply("a heron inline", isSidechain=True)
@@ -238,7 +238,7 @@ def test_what_a_subagent_said_is_opened_at_the_sessions_own_call(index: Path) ->
         (below / f"agent-{agent}.jsonl").write_bytes(nested.lines[0] + b"\n")
         (below / f"agent-{agent}.meta.json").write_text(json.dumps(tie))
     update_index(index, [projects_folder()])
-    hits = found(index, "heron")
+    hits = find_hits(index, "heron")
     placed = {hit.agent_id: hit.tool_use_id for hit in hits}
     root = next(hit.agent_id for hit in hits if hit.uuid == inline)
     assert placed == {

@@ -55,28 +55,31 @@ def test_there_has_to_be_a_word(text: str) -> None:
         parse(text)
 
 
-def shown(text: str, *looked_for: QueryTerm) -> str:
+def marked_snippet(text: str, *looked_for: QueryTerm) -> str:
     finds = find_matches(text, looked_for)
     assert finds is not None
     return "".join(f"[{p.text}]" if p.match else p.text for p in make_snippet(text, finds))
 
 
 def test_what_matches_is_marked_as_it_is_written() -> None:
-    assert shown("The Heron, the HERON", QueryTerm("word", "heron")) == "The [Heron], the [HERON]"
-    assert shown("año nuevo", QueryTerm("word", "ano")) == "[año] nuevo"
-    assert shown("an\u0303o nuevo", QueryTerm("word", "año")) == "[an\u0303o] nuevo"
-    assert shown("grey\n\theron", QueryTerm("literal", "grey heron")) == "[grey heron]"
+    assert (
+        marked_snippet("The Heron, the HERON", QueryTerm("word", "heron"))
+        == "The [Heron], the [HERON]"
+    )
+    assert marked_snippet("año nuevo", QueryTerm("word", "ano")) == "[año] nuevo"
+    assert marked_snippet("an\u0303o nuevo", QueryTerm("word", "año")) == "[an\u0303o] nuevo"
+    assert marked_snippet("grey\n\theron", QueryTerm("literal", "grey heron")) == "[grey heron]"
 
 
 def test_a_word_is_found_inside_of_others_too() -> None:
-    assert shown("a superheron", QueryTerm("word", "heron")) == "a super[heron]"
-    assert shown("super_herons", QueryTerm("word", "heron")) == "super_[heron]s"
+    assert marked_snippet("a superheron", QueryTerm("word", "heron")) == "a super[heron]"
+    assert marked_snippet("super_herons", QueryTerm("word", "heron")) == "super_[heron]s"
 
 
 def test_short_words_and_those_that_every_message_has_are_meant_whole() -> None:
     assert find_matches("sauna", [QueryTerm("word", "au")]) is None
     assert find_matches("bathe", [QueryTerm("word", "the")]) is None
-    assert shown("and the au pair", QueryTerm("word", "the"), QueryTerm("word", "au"))
+    assert marked_snippet("and the au pair", QueryTerm("word", "the"), QueryTerm("word", "au"))
 
 
 def test_quotes_are_taken_at_their_word() -> None:
@@ -86,7 +89,7 @@ def test_quotes_are_taken_at_their_word() -> None:
 
 def test_of_a_long_text_the_piece_with_most_terms_is_shown() -> None:
     text = "heron " + "x " * 400 + "a pond with a heron " + "y " * 400
-    piece = shown(text, QueryTerm("word", "heron"), QueryTerm("word", "pond"))
+    piece = marked_snippet(text, QueryTerm("word", "heron"), QueryTerm("word", "pond"))
     assert "[pond] with a [heron]" in piece
     assert piece.startswith("…")
     assert piece.endswith("…")

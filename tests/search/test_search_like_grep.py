@@ -14,7 +14,7 @@ import pytest
 from claudekeeper.search import indexer, store, trigrams
 from claudekeeper.search.index_worker import update_index
 from claudekeeper.search.store import open_index
-from tests.search.test_searcher import found, names
+from tests.search.test_searcher import find_hits, names
 from tests.support.grep_scan import grep
 from tests.support.transcript_writer import TranscriptWriter, projects_folder, uuid_of
 
@@ -72,8 +72,8 @@ def say_somehow(transcript: TranscriptWriter, kind: int, turn: int, words: str) 
         case 3:
             transcript.block({"type": "thinking", "thinking": words, "signature": "x"}, None)
         case 4 | 5:
-            given = {"command": f"make {words}", "deep": [{"note": [words, 7, None]}]}
-            block = {"type": "tool_use", "id": f"c{turn}", "name": "Bash", "input": given}
+            tool_input = {"command": f"make {words}", "deep": [{"note": [words, 7, None]}]}
+            block = {"type": "tool_use", "id": f"c{turn}", "name": "Bash", "input": tool_input}
             transcript.block(block, None)
         case 6:
             transcript.result(f"c{turn}", f"printed {words}\nok")
@@ -111,9 +111,9 @@ def as_grep_finds(index: Path) -> None:
     for needle in NEEDLES:
         expected = grep(projects_folder(), needle)
         assert expected, needle
-        assert names(found(index, f'"{needle}"', limit=200)) == expected, needle
+        assert names(find_hits(index, f'"{needle}"', limit=200)) == expected, needle
         # as words: in any order, and signs before and after them do not count
-        assert names(found(index, needle, limit=200)) >= expected, needle
+        assert names(find_hits(index, needle, limit=200)) >= expected, needle
 
 
 def kill_after(batches: int, index: Path, growing: Iterator[None]) -> None:
@@ -184,4 +184,4 @@ def test_words_that_a_killed_build_had_not_gathered_are_gathered_by_the_next(
             list(indexer.index_transcripts(database, [each.transcript for each in todo.stale]))
         assert trigrams.is_stale(database)
     update_index(index, [projects_folder()])
-    assert names(found(index, "oken")) == grep(projects_folder(), "oken") != set()
+    assert names(find_hits(index, "oken")) == grep(projects_folder(), "oken") != set()

@@ -10,7 +10,7 @@ import pytest
 
 from claudekeeper.search.index_worker import update_index
 from claudekeeper.search.query import QueryTerm
-from tests.search.test_searcher import found, names
+from tests.search.test_searcher import find_hits, names
 from tests.support.grep_scan import grep
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
 
@@ -69,7 +69,7 @@ def test_what_attaches_to_a_word_hides_it_nowhere(isolated: Path) -> None:
         (script, word): lost
         for script, (words, _) in WRITTEN.items()
         for word in words
-        if (lost := grep(projects_folder(), word) - names(found(index, word, limit=200)))
+        if (lost := grep(projects_folder(), word) - names(find_hits(index, word, limit=200)))
     }
     assert missed == {}
 
@@ -81,7 +81,7 @@ def test_a_korean_word_with_a_particle_is_the_word(isolated: Path) -> None:
     attached = transcript.prompt("파일을 지워")
     transcript.write(projects_folder())
     update_index(isolated / "words.db", [projects_folder()])
-    hits = found(isolated / "words.db", "파일")
+    hits = find_hits(isolated / "words.db", "파일")
     assert [(hit.uuid, hit.inside) for hit in hits] == [
         (attached, False),
         (alone, False),
@@ -92,16 +92,16 @@ def test_a_korean_word_with_a_particle_is_the_word(isolated: Path) -> None:
 def test_korean_of_macos_is_found_as_it_is_typed(isolated: Path) -> None:
     transcript = TranscriptWriter()
     apart = unicodedata.normalize("NFD", "새파일을.txt")
-    said = {
+    uuids = {
         transcript.prompt(f"ls: {apart} 파일"),
         transcript.prompt(apart),
         transcript.prompt("파일"),
     }
     transcript.write(projects_folder())
     update_index(isolated / "words.db", [projects_folder()])
-    for asked in ("파일", unicodedata.normalize("NFD", "파일")):
-        hits = found(isolated / "words.db", asked)
-        assert {hit.uuid for hit in hits} == said
+    for query in ("파일", unicodedata.normalize("NFD", "파일")):
+        hits = find_hits(isolated / "words.db", query)
+        assert {hit.uuid for hit in hits} == uuids
         assert [piece.text for piece in hits[-1].snippet if piece.match] == ["파일"]
 
 
@@ -112,7 +112,7 @@ def test_a_short_latin_word_is_found_with_a_korean_particle(isolated: Path) -> N
     transcript.prompt("DBA, dbus 없이")
     transcript.write(projects_folder())
     update_index(isolated / "words.db", [projects_folder()])
-    hits = names(found(isolated / "words.db", "DB"))
+    hits = names(find_hits(isolated / "words.db", "DB"))
     assert hits == {(SESSION_ID, attached), (SESSION_ID, alone)}
 
 
@@ -122,7 +122,7 @@ def test_of_a_very_short_word_the_whole_ones_come_first(isolated: Path) -> None:
     attached = transcript.prompt("로그키에 키를")
     transcript.write(projects_folder())
     update_index(isolated / "words.db", [projects_folder()])
-    hits = found(isolated / "words.db", "키")
+    hits = find_hits(isolated / "words.db", "키")
     assert [(hit.uuid, hit.inside) for hit in hits] == [(alone, False), (attached, True)]
 
 
@@ -133,8 +133,8 @@ def test_short_words_of_letters_are_meant_whole(word: str) -> None:
 
 def test_a_vowel_that_is_a_mark_belongs_to_the_word(isolated: Path) -> None:
     transcript = TranscriptWriter()
-    said = transcript.prompt("बैठक की तारीख")
+    uuid = transcript.prompt("बैठक की तारीख")
     transcript.prompt("का काम")
     transcript.write(projects_folder())
     update_index(isolated / "words.db", [projects_folder()])
-    assert names(found(isolated / "words.db", "की")) == {(SESSION_ID, said)}
+    assert names(find_hits(isolated / "words.db", "की")) == {(SESSION_ID, uuid)}

@@ -33,7 +33,7 @@ def index(isolated: Path) -> Path:
     return isolated / "words.db"
 
 
-def found(
+def find_hits(
     index: Path, text: str, filters: SearchFilters | None = None, limit: int = 50
 ) -> list[SearchRow]:
     """Every hit, page by page."""
@@ -76,11 +76,11 @@ def write_sessions(random: Random, number: int, lines: int) -> None:
 def all_found(index: Path) -> None:
     projects = projects_folder()
     for needle in (*_VERBS, "make parse ledger", "src/auth_test.py", "session_key 7", "Größe 3"):
-        assert names(found(index, f'"{needle}"')) == grep(projects, needle), needle
+        assert names(find_hits(index, f'"{needle}"')) == grep(projects, needle), needle
     for word in _VERBS:
-        assert names(found(index, word)) == grep(projects, word), word
-    assert names(found(index, "配列")) == grep(projects, "配列")
-    assert names(found(index, "naive")) == grep(projects, "naïve")
+        assert names(find_hits(index, word)) == grep(projects, word), word
+    assert names(find_hits(index, "配列")) == grep(projects, "配列")
+    assert names(find_hits(index, "naive")) == grep(projects, "naïve")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -105,7 +105,7 @@ def test_a_build_that_was_killed_goes_on(index: Path) -> None:
             for _ in range(batches):
                 assert process.stdout.readline()
             process.kill()
-    assert names(found(index, "make")) < grep(projects_folder(), "make")
+    assert names(find_hits(index, "make")) < grep(projects_folder(), "make")
     update_index(index, [projects_folder()])
     all_found(index)
 
@@ -143,11 +143,11 @@ def test_files_that_grow_while_they_are_read(index: Path, monkeypatch: pytest.Mo
         with path.open("ab") as file:
             file.write(first + b"\n" + second[:40])
         list(work)
-        assert len(found(index, "heron")) == 101
+        assert len(find_hits(index, "heron")) == 101
         with path.open("ab") as file:
             file.write(second[40:])
         list(indexer.index_transcripts(database, [TranscriptPath(str(path), SESSION_ID)]))
-    assert names(found(index, "heron")) == grep(projects_folder(), "heron")
+    assert names(find_hits(index, "heron")) == grep(projects_folder(), "heron")
 
 
 def test_a_last_line_without_a_newline_is_there_once(index: Path) -> None:
@@ -155,11 +155,11 @@ def test_a_last_line_without_a_newline_is_there_once(index: Path) -> None:
     transcript.prompt("the first heron")
     path = transcript.write(projects_folder(), final_newline=False)
     update_index(index, [projects_folder()])
-    assert len(found(index, "heron")) == 1
+    assert len(find_hits(index, "heron")) == 1
     transcript.prompt("the second heron")
     path.write_bytes(b"\n".join(transcript.lines))
     update_index(index, [projects_folder()])
-    assert len(found(index, "heron")) == 2
+    assert len(find_hits(index, "heron")) == 2
 
 
 def test_a_file_that_was_rewritten(index: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_file_that_was_rewritten(index: Path) -> None:
     transcript.prompt("a new egret, longer than what was there before")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
-    assert [hit.snippet[0].text for hit in found(index, "heron")] == ["a lasting "]
-    assert len(found(index, "egret")) == 1
+    assert [hit.snippet[0].text for hit in find_hits(index, "heron")] == ["a lasting "]
+    assert len(find_hits(index, "egret")) == 1
     path.unlink()
     update_index(index, [projects_folder()])
-    assert found(index, "heron") == []
+    assert find_hits(index, "heron") == []
 
 
 def test_of_two_writers_one_counts(index: Path) -> None:
@@ -201,8 +201,8 @@ def test_two_homes_have_two_indexes(isolated: Path) -> None:
         transcript.prompt(word)
         transcript.write(root)
         update_index(isolated / f"{word}.db", [root])
-    assert len(found(isolated / "heron.db", "heron")) == 1
-    assert found(isolated / "heron.db", "egret") == []
+    assert len(find_hits(isolated / "heron.db", "heron")) == 1
+    assert find_hits(isolated / "heron.db", "egret") == []
 
 
 def test_messages_of_one_moment_all_have_a_place(index: Path) -> None:
@@ -212,7 +212,7 @@ def test_messages_of_one_moment_all_have_a_place(index: Path) -> None:
             transcript.prompt(f"heron {number}", timestamp="2026-03-01T10:00:00.000Z")
         transcript.write(projects_folder())
         update_index(index, [projects_folder()])
-    assert names(found(index, "heron", limit=7)) == grep(projects_folder(), "heron")
+    assert names(find_hits(index, "heron", limit=7)) == grep(projects_folder(), "heron")
 
 
 def test_the_newest_come_first_to_the_millisecond_and_page_by_page(index: Path) -> None:
@@ -226,7 +226,9 @@ def test_the_newest_come_first_to_the_millisecond_and_page_by_page(index: Path) 
             transcript.prompt(f"heron {number}", timestamp=times[-1])
         transcript.write(projects_folder())
         update_index(index, [projects_folder()])
-    assert [hit.timestamp for hit in found(index, "heron", limit=7)] == sorted(times, reverse=True)
+    assert [hit.timestamp for hit in find_hits(index, "heron", limit=7)] == sorted(
+        times, reverse=True
+    )
 
 
 def test_subagents_are_found_wherever_their_words_are(index: Path) -> None:
@@ -245,34 +247,34 @@ def test_subagents_are_found_wherever_their_words_are(index: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.jsonl").write_bytes(b"\n".join(nested.lines) + b"\n")
     update_index(index, [projects])
-    hits = found(index, "heron")
+    hits = find_hits(index, "heron")
     assert sorted(hit.agent_id or "" for hit in hits) == sorted(["a1", "b2", inline, inline])
     assert {hit.session_id for hit in hits} == {SESSION_ID}
 
 
 def test_filters(index: Path) -> None:
     transcript = TranscriptWriter(workdir="/code/shop")
-    asked = transcript.prompt("heron?", timestamp="2026-03-01T10:00:00.500Z")
-    said = transcript.reply("heron!", timestamp="2026-03-01T10:00:01.500Z")
+    prompt_uuid = transcript.prompt("heron?", timestamp="2026-03-01T10:00:00.500Z")
+    uuid = transcript.reply("heron!", timestamp="2026-03-01T10:00:01.500Z")
     ran = transcript.result("c1", "heron…", timestamp="2026-03-01T10:00:02.500Z")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
 
     def uuids(filters: SearchFilters) -> list[str]:
-        return [hit.uuid for hit in found(index, "heron", filters)]
+        return [hit.uuid for hit in find_hits(index, "heron", filters)]
 
-    assert uuids(SearchFilters(role="user")) == [ran, asked]
-    assert uuids(SearchFilters(kind="reply")) == [said]
-    assert uuids(SearchFilters(workdirs=frozenset({"/code/shop"}))) == [ran, said, asked]
+    assert uuids(SearchFilters(role="user")) == [ran, prompt_uuid]
+    assert uuids(SearchFilters(kind="reply")) == [uuid]
+    assert uuids(SearchFilters(workdirs=frozenset({"/code/shop"}))) == [ran, uuid, prompt_uuid]
     assert uuids(SearchFilters(workdirs=frozenset({"/code"}))) == []
     first, last = 1772359200500, 1772359202500
-    assert uuids(SearchFilters(after=first + 1)) == [ran, said]
-    assert uuids(SearchFilters(after=first, before=last)) == [said, asked]
+    assert uuids(SearchFilters(after=first + 1)) == [ran, uuid]
+    assert uuids(SearchFilters(after=first, before=last)) == [uuid, prompt_uuid]
 
 
 def test_a_phrase_is_found_whatever_its_words_are(index: Path) -> None:
     transcript = TranscriptWriter()
-    said = transcript.prompt("the heron of the pond sees the reeds, the rest and the road")
+    uuid = transcript.prompt("the heron of the pond sees the reeds, the rest and the road")
     transcript.prompt("the heron of the lake sees " + " ".join(f"re{n}" for n in range(30)))
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
@@ -284,8 +286,8 @@ def test_a_phrase_is_found_whatever_its_words_are(index: Path) -> None:
         "the rest and the roa",
         "pond sees the reeds, the",
     ):
-        assert [hit.uuid for hit in found(index, f'"{phrase}"')] == [said], phrase
-    assert found(index, '"the heron of the reeds"') == []
+        assert [hit.uuid for hit in find_hits(index, f'"{phrase}"')] == [uuid], phrase
+    assert find_hits(index, '"the heron of the reeds"') == []
 
 
 def test_a_question_about_decisions_finds_those_first(index: Path) -> None:
@@ -309,16 +311,16 @@ def test_a_question_about_decisions_finds_those_first(index: Path) -> None:
     talk = transcript.reply("authentication is a long word")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
-    hits = found(index, "What did we decide about authentication?", limit=2)
+    hits = find_hits(index, "What did we decide about authentication?", limit=2)
     assert [hit.uuid for hit in hits[:3]] == [refused, planned, decided]
     assert [hit.decision for hit in hits] == [True, True, True, False, False]
     assert hits[3].uuid == talk
-    assert found(index, "authentication")[0].uuid == talk
+    assert find_hits(index, "authentication")[0].uuid == talk
 
 
 def test_the_most_telling_come_first_if_that_is_asked_for(index: Path) -> None:
     transcript = TranscriptWriter()
-    asked = transcript.prompt("How does the heron cross the pond?")
+    prompt_uuid = transcript.prompt("How does the heron cross the pond?")
     transcript.result("c1", "heron " + "x " * 2000 + " pond")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
@@ -326,7 +328,7 @@ def test_the_most_telling_come_first_if_that_is_asked_for(index: Path) -> None:
         page = Searcher(database, parse("heron pond"), SearchFilters(), History()).find_best(
             1, None
         )
-        assert [hit.uuid for hit in page.hits] == [asked]
+        assert [hit.uuid for hit in page.hits] == [prompt_uuid]
         rest = Searcher(database, parse("heron pond"), SearchFilters(), History()).find_best(
             1, page.cursor
         )
@@ -350,7 +352,7 @@ def test_what_waited_in_a_queue_and_was_written_again_is_found_once(index: Path)
     uuid = transcript.prompt("a heron that became a prompt")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
-    hits = found(index, "heron")
+    hits = find_hits(index, "heron")
     assert len(hits) == 2
     assert hits[0].uuid == uuid
     assert hits[1].snippet[-1].text == " that was absorbed"
@@ -377,8 +379,8 @@ def test_images_are_no_words_and_odd_lines_do_no_harm(index: Path) -> None:
     transcript.raw_bytes(b"\x00\x00 heron")
     transcript.write(projects_folder())
     update_index(index, [projects_folder()])
-    assert len(found(index, "heron")) == 3
-    assert found(index, "aGVyb24heron") == []
+    assert len(find_hits(index, "heron")) == 3
+    assert find_hits(index, "aGVyb24heron") == []
 
 
 @pytest.mark.skipif(not CORPUS, reason="CLAUDEKEEPER_CORPUS names no transcripts")
@@ -396,5 +398,5 @@ def test_real_transcripts_are_found_as_a_plain_scan_finds_them(index: Path) -> N
         # a shorter one is meant as a whole word
         for needle in [needle for needle in needles if len(needle.strip()) >= 3]:
             scanned = {(session, uuid) for session, uuid, text in messages if needle in text}
-            hits = found(index, f'"{needle}"', limit=200)
+            hits = find_hits(index, f'"{needle}"', limit=200)
             assert scanned <= {(hit.session_id, hit.uuid) for hit in hits}, needle

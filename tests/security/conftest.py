@@ -10,7 +10,7 @@ import pytest
 from claudekeeper.core.config import load_config
 from claudekeeper.demo.home import DemoHome
 from claudekeeper.demo.messages_api import ScriptedApi
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.keeper_process import KeeperProcess
 from tests.support.real_cli import scripted_api  # noqa: F401
 from tests.support.transcript_writer import TranscriptWriter
@@ -46,8 +46,8 @@ def same_process(request: pytest.FixtureRequest) -> Iterator[None]:
     if "keeper" in request.fixturenames:
         keeper = request.getfixturevalue("keeper")
         assert keeper.process.poll() is None
-        assert asked(keeper.url, "GET", "/health").status == 200
-        assert asked(keeper.page_url, "GET", "/").status == 200
+        assert send_request(keeper.url, "GET", "/health").status == 200
+        assert send_request(keeper.page_url, "GET", "/").status == 200
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +59,14 @@ def cookie(keeper: KeeperProcess) -> str:
 def login_code(keeper: KeeperProcess) -> str:
     """As `claudekeeper open` gets one."""
     headers = {**keeper.auth_headers, "Content-Type": "application/json"}
-    return str(asked(str(keeper.page_url), "POST", "/login/code", headers, b"{}").json["code"])
+    return str(
+        send_request(str(keeper.page_url), "POST", "/login/code", headers, b"{}").json["code"]
+    )
 
 
 def log_in(keeper: KeeperProcess) -> str:
     body = json.dumps({"code": login_code(keeper)}).encode()
-    answer = asked(
+    answer = send_request(
         str(keeper.page_url), "POST", "/login", {"Content-Type": "application/json"}, body
     )
     assert answer.status == 200, answer

@@ -35,24 +35,24 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def connected(url: str) -> socket.socket:
+def connect(url: str) -> socket.socket:
     where = urlsplit(url)
     return socket.create_connection((where.hostname or "", where.port or 0), PATIENCE)
 
 
-def received(connection: socket.socket) -> Iterator[bytes]:
+def receive(connection: socket.socket) -> Iterator[bytes]:
     """What comes, piece by piece, until the other end closes the connection or cuts it."""
     with suppress(ConnectionResetError, BrokenPipeError):
         while piece := connection.recv(65536):
             yield piece
 
 
-def spoken(url: str, content: bytes) -> bytes:
+def exchange(url: str, content: bytes) -> bytes:
     """Whatever comes back for these bytes: a whole answer, or all until the other end closes."""
     answer = b""
-    with connected(url) as connection:
+    with connect(url) as connection:
         connection.sendall(content)
-        for piece in received(connection):
+        for piece in receive(connection):
             answer += piece
             if _is_whole(answer):
                 break
@@ -66,7 +66,7 @@ def _is_whole(answer: bytes) -> bool:
     return bool(ended) and length is not None and len(body) >= int(length[1])
 
 
-def asked(
+def send_request(
     url: str,
     method: str,
     path: str,
@@ -79,10 +79,10 @@ def asked(
         sent.setdefault("Content-Length", str(len(body)))
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
-    return parsed(spoken(url, head + (body or b"")))
+    return parse_answer(exchange(url, head + (body or b"")))
 
 
-def parsed(raw: bytes) -> Answer:
+def parse_answer(raw: bytes) -> Answer:
     head, _, body = raw.partition(b"\r\n\r\n")
     first, *rest = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in rest)}
@@ -91,11 +91,11 @@ def parsed(raw: bytes) -> Answer:
     return Answer(int(first.split(" ")[1]), headers, body)
 
 
-def upgraded(url: str, path: str, headers: dict[str, str]) -> int:
+def upgrade_status(url: str, path: str, headers: dict[str, str]) -> int:
     """The status of an upgrade; 101 would be a success, and is closed at once."""
     sent = {"Host": urlsplit(url).netloc, **UPGRADE, **headers}
     head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
-    with connected(url) as connection:
+    with connect(url) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n".encode())
         return int(connection.recv(100).split(b" ")[1])
 

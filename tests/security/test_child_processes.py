@@ -29,13 +29,13 @@ def words_of(pid: int, file: str) -> list[str]:
 
 
 def open_files(pid: int) -> set[str]:
-    found = set()
+    names = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         try:
-            found.add(str(descriptor.readlink()))
+            names.add(str(descriptor.readlink()))
         except OSError:
             continue
-    return found
+    return names
 
 
 async def test_7_no_child_has_a_secret_or_a_way_to_systemd(
@@ -44,20 +44,20 @@ async def test_7_no_child_has_a_secret_or_a_way_to_systemd(
 ) -> None:
     config = load_config(home.keeper)
     work = home.project("scratch")
-    told = home.root / "notify.sock"
+    notify_socket = home.root / "notify.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
-        systemd.bind(str(told))
-        environment = {"NOTIFY_SOCKET": str(told), "WATCHDOG_USEC": "60000000"}
+        systemd.bind(str(notify_socket))
+        environment = {"NOTIFY_SOCKET": str(notify_socket), "WATCHDOG_USEC": "60000000"}
         with KeeperProcess(home, api_url=scripted_api.url, environment=environment) as keeper:
             before = {word.partition("=")[0] for word in words_of(keeper.pid, "environ")}
             code = keeper.new_login_link().rpartition("=")[2]
             assert code
             async with connect_api(keeper) as visitor:
-                ear = await visitor.listen()
+                listener = await visitor.listen()
                 await visitor.start_session(
                     work, "run: env > env.txt; touch on; while [ -e on ]; do :; done"
                 )
-                question = (await ear.wait_for_event("attention/raised"))["attention"]
+                question = (await listener.wait_for_event("attention/raised"))["attention"]
                 body = {"attentionId": question["id"], "decision": "allow"}
                 await visitor.post("/resolve", body)
                 await wait_until((work / "on").exists)
@@ -77,10 +77,10 @@ async def test_7_no_child_has_a_secret_or_a_way_to_systemd(
                     assert {each for each in shared if each.startswith(("socket:", "/"))} <= {
                         "/dev/null"
                     }
-                said = (work / "env.txt").read_text()
-                assert not any(each in said for each in secrets)
+                variables = (work / "env.txt").read_text()
+                assert not any(each in variables for each in secrets)
                 (work / "on").unlink()
-                await ear.wait_for_turn_end(question["sessionId"], outcome="done")
+                await listener.wait_for_turn_end(question["sessionId"], outcome="done")
             assert not any(each in keeper.log for each in secrets)
             assert not any(
                 each in word for word in words_of(keeper.pid, "cmdline") for each in secrets

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.keeper_process import COMMAND, DEAD_URL, KeeperProcess
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter
 
@@ -36,7 +36,10 @@ def test_24_what_is_no_state_is_kept_aside(
     with KeeperProcess(other_home, "--no-ui") as keeper:
         headers = {**keeper.auth_headers, "Content-Type": "application/json"}
         body = b'{"name": "mine"}'
-        assert asked(keeper.url, "PATCH", f"/sessions/{SESSION_ID}", headers, body).status == 200
+        assert (
+            send_request(keeper.url, "PATCH", f"/sessions/{SESSION_ID}", headers, body).status
+            == 200
+        )
         assert "state.json is corrupt (not an ordinary file): kept as" in keeper.log
     assert (other_home.keeper / "state.json").is_file()
     assert list(other_home.keeper.glob("state.json.corrupt-*"))
@@ -51,7 +54,7 @@ def test_24_nor_what_is_no_record_of_turns_or_items(
 ) -> None:
     make(other_home.keeper / name)
     with KeeperProcess(other_home, "--no-ui") as keeper:
-        assert asked(keeper.url, "GET", "/conversations", keeper.auth_headers).status == 200
+        assert send_request(keeper.url, "GET", "/conversations", keeper.auth_headers).status == 200
         assert f"{name} is " in keeper.log
     assert list(other_home.keeper.glob(f"{name}.corrupt-*"))
 
@@ -71,8 +74,8 @@ def test_24_a_config_that_becomes_something_else_keeps_nobody_waiting(
         file = other_home.keeper / "config.json"
         aside = file.rename(file.with_suffix(".aside"))
         make(file)
-        assert asked(keeper.url, "GET", "/sessions", headers).status == 200
-        assert asked(str(keeper.page_url), "GET", "/api/sessions").status == 401
+        assert send_request(keeper.url, "GET", "/sessions", headers).status == 200
+        assert send_request(str(keeper.page_url), "GET", "/api/sessions").status == 401
         remove(file)
         aside.rename(file)
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from claudekeeper.core.config import load_config
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import Answer, asked
+from tests.security.raw_requests import Answer, send_request
 from tests.support.keeper_process import COMMAND, DEAD_URL, KeeperProcess
 
 FULL = """
@@ -38,7 +38,7 @@ def full(keeper: KeeperProcess) -> Iterator[None]:
 def dispatched(keeper: KeeperProcess) -> Answer:
     body = json.dumps({"text": "hello", "workdir": str(keeper.home.root)}).encode()
     headers = {**keeper.auth_headers, "Content-Type": "application/json"}
-    return asked(keeper.url, "POST", "/conversations/item/dispatch", headers, body)
+    return send_request(keeper.url, "POST", "/conversations/item/dispatch", headers, body)
 
 
 def test_24_a_dispatch_is_refused_while_it_lasts_and_made_afterwards() -> None:
@@ -55,7 +55,7 @@ def test_24_it_starts_all_the_same_and_needs_no_restart_afterwards() -> None:
         load_config(home.keeper)
         with KeeperProcess(home, "--no-ui", command=LIMITED) as keeper:
             assert dispatched(keeper).status == 507
-            assert asked(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
+            assert send_request(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
             resource.prlimit(keeper.pid, resource.RLIMIT_FSIZE, (-1, -1))
             assert dispatched(keeper).status == 200
 

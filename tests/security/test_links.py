@@ -10,7 +10,7 @@ import pytest
 
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.api_visitor import KeeperApi, connect_api
 from tests.support.keeper_in_process import SocketListener
 from tests.support.keeper_process import KeeperProcess
@@ -63,7 +63,7 @@ def home(outside: Path) -> Iterator[DemoHome]:
 
 
 def search(keeper: KeeperProcess, words: str) -> list[str]:
-    hits = asked(keeper.url, "GET", f"/search?q={words}", keeper.auth_headers).json["hits"]
+    hits = send_request(keeper.url, "GET", f"/search?q={words}", keeper.auth_headers).json["hits"]
     return [hit["sessionId"] for hit in hits]
 
 
@@ -72,13 +72,15 @@ def test_9_what_links_lead_to_is_neither_found_nor_added_up(keeper: KeeperProces
     block_until(lambda: len(search(keeper, "needle")) >= 5)
     assert search(keeper, SECRET) == []
     used = block_for(
-        lambda: asked(keeper.url, "GET", "/usage?by=session", keeper.auth_headers).json,
+        lambda: send_request(keeper.url, "GET", "/usage?by=session", keeper.auth_headers).json,
         lambda used: used["complete"],
     )
     assert used["total"]["replies"] == 4
     for session in (LINKED, FOLDER, LATER):
         for path in ("", "?limit=all", "/subagents", "/subagents/a1", "/resume", "/timeline"):
-            answer = asked(keeper.url, "GET", f"/sessions/{session}{path}", keeper.auth_headers)
+            answer = send_request(
+                keeper.url, "GET", f"/sessions/{session}{path}", keeper.auth_headers
+            )
             assert SECRET.encode() not in answer.body, path
 
 
@@ -88,7 +90,7 @@ async def test_9_nor_is_it_told_when_the_link_comes_later(
     (path,) = home.config.glob(f"projects/*/{LATER}.jsonl")
     below = path.with_suffix("") / "subagents"
     async with connect_api(keeper) as visitor:
-        ear = await awake(visitor, path)
+        listener = await awake(visitor, path)
         for name in ("a5", "a6"):
             (below / f"agent-{name}.meta.json").write_text(json.dumps({"toolUseId": "toolu_1"}))
         (below / "agent-a5.jsonl").symlink_to(outside / "agent-a2.jsonl")
@@ -96,18 +98,18 @@ async def test_9_nor_is_it_told_when_the_link_comes_later(
         with (outside / "agent-a2.jsonl").open("ab") as file:
             file.write(nested(LATER, SECRET))
         (below / "agent-a6.jsonl").write_bytes(nested(LATER, "the last word"))
-        await ear.wait_for(lambda event: "the last word" in json.dumps(event))
-        assert SECRET not in json.dumps(ear.events)
+        await listener.wait_for(lambda event: "the last word" in json.dumps(event))
+        assert SECRET not in json.dumps(listener.events)
     await wait_until(lambda: search(keeper, "last"))
     assert search(keeper, SECRET) == []
 
 
 async def awake(visitor: KeeperApi, path: Path) -> SocketListener:
     """Somebody who hears of the session, which has something to say: it is followed from then."""
-    ear = await visitor.listen()
+    listener = await visitor.listen()
     transcript = TranscriptWriter(LATER)
-    said = transcript.prompt("it begins")
+    uuid = transcript.prompt("it begins")
     with path.open("ab") as file:
         file.write(transcript.lines[-1] + b"\n")
-    await ear.wait_for(lambda event: said in json.dumps(event))
-    return ear
+    await listener.wait_for(lambda event: uuid in json.dumps(event))
+    return listener

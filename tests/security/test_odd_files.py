@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import TranscriptWriter, uuid_of
 from tests.support.waiting import block_until
@@ -43,16 +43,20 @@ def home() -> Iterator[DemoHome]:
 
 
 def test_16_every_address_answers(keeper: KeeperProcess) -> None:
-    listed = asked(keeper.url, "GET", "/sessions", keeper.auth_headers).json["sessions"]
+    listed = send_request(keeper.url, "GET", "/sessions", keeper.auth_headers).json["sessions"]
     states = {row["id"]: row["state"] for row in listed}
     assert (states[PLAIN], states[PIPE]) == ("idle", "error")
     for session in (PLAIN, PIPE, FOLDER):
         for path in PATHS:
-            answer = asked(keeper.url, "GET", f"/sessions/{session}{path}", keeper.auth_headers)
+            answer = send_request(
+                keeper.url, "GET", f"/sessions/{session}{path}", keeper.auth_headers
+            )
             assert answer.status in (200, 404, 422), (session, path)
     for path in ("/usage?by=session", "/timeline", "/archive", "/attention", "/workdirs"):
-        assert asked(keeper.url, "GET", path, keeper.auth_headers).status == 200
+        assert send_request(keeper.url, "GET", path, keeper.auth_headers).status == 200
     block_until(
-        lambda: asked(keeper.url, "GET", "/search?q=needle", keeper.auth_headers).json["hits"]
+        lambda: send_request(keeper.url, "GET", "/search?q=needle", keeper.auth_headers).json[
+            "hits"
+        ]
     )
     assert "Traceback" not in keeper.log

@@ -11,7 +11,7 @@ import pytest
 
 from claudekeeper.demo.home import DemoHome
 from tests.security.conftest import log_in
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.keeper_process import KeeperProcess
 from tests.support.transcript_writer import TranscriptWriter, uuid_of
 
@@ -66,7 +66,11 @@ def keeper(home: DemoHome) -> Iterator[KeeperProcess]:
     with KeeperProcess(home, environment={"CLARVIS_ALLOWED_ROOTS": str(home.code)}) as keeper:
         # read to their ends, and in the index of words
         while (
-            len(asked(keeper.url, "GET", f"/search?q={SECRET}", keeper.auth_headers).json["hits"])
+            len(
+                send_request(keeper.url, "GET", f"/search?q={SECRET}", keeper.auth_headers).json[
+                    "hits"
+                ]
+            )
             < 7
         ):
             pass
@@ -126,7 +130,8 @@ def test_9_nothing_that_can_be_read_names_what_lies_outside(
     keeper: KeeperProcess, home: DemoHome, entry: dict[str, str]
 ) -> None:
     answers = {
-        path: asked(str(keeper.page_url), "GET", f"/api{path}", entry) for path in addresses(home)
+        path: send_request(str(keeper.page_url), "GET", f"/api{path}", entry)
+        for path in addresses(home)
     }
     assert {path: named(answer) for path, answer in answers.items() if named(answer)} == {}
     assert {path: answer for path, answer in answers.items() if answer.status >= 500} == {}
@@ -139,17 +144,17 @@ def test_9_what_is_used_and_done_outside_is_not_added_up(
     keeper: KeeperProcess, entry: dict[str, str]
 ) -> None:
     for path in ("/api/usage?by=session", "/api/usage?by=day", "/api/timeline"):
-        assert "99999" not in asked(str(keeper.page_url), "GET", path, entry).body.decode()
+        assert "99999" not in send_request(str(keeper.page_url), "GET", path, entry).body.decode()
 
 
 def test_9_how_many_there_are_outside_is_not_told(
     keeper: KeeperProcess, entry: dict[str, str]
 ) -> None:
-    health = asked(str(keeper.page_url), "GET", "/api/health", entry).json
+    health = send_request(str(keeper.page_url), "GET", "/api/health", entry).json
     assert (health["status"], health["sessions"]) == ("ok", 2)
     assert health["scan"] == {"done": 2, "total": 2}
     assert health.keys() == {"status", "version", "cli", "uptime", "sessions", "watching", "scan"}
-    archive = asked(str(keeper.page_url), "GET", "/api/archive", entry).json
+    archive = send_request(str(keeper.page_url), "GET", "/api/archive", entry).json
     assert archive.keys() == {"on", "days", "due"}
 
 
@@ -181,12 +186,14 @@ def test_9_a_session_outside_is_as_one_that_never_was(
     ):
         headers = {**entry, **JSON}
         answers = [
-            asked(str(keeper.page_url), method, f"/api/sessions/{which}{rest}", headers, body)
+            send_request(
+                str(keeper.page_url), method, f"/api/sessions/{which}{rest}", headers, body
+            )
             for which in (session, never)
         ]
-        told = [(answer.status, answer.body) for answer in answers]
-        assert told[0] == told[1], (method, rest)
-        assert told[0][0] == 404
+        results = [(answer.status, answer.body) for answer in answers]
+        assert results[0] == results[1], (method, rest)
+        assert results[0][0] == 404
 
 
 def test_9_nothing_is_sent_or_routed_there(
@@ -194,7 +201,7 @@ def test_9_nothing_is_sent_or_routed_there(
 ) -> None:
     outside = str(home.root / f"{SECRET}-project")
     headers = {**entry, **JSON}
-    for wish in (
+    for body in (
         {"sessionId": FORK, "text": "x"},
         {"sessionId": FORK.upper(), "text": "x", "workdir": str(home.code)},
         {"sessionId": FORK, "text": "x", "fork": True},
@@ -203,23 +210,23 @@ def test_9_nothing_is_sent_or_routed_there(
         {"workdir": str(home.code / "link"), "text": "x"},
         {"text": f"needle {SECRET}", "route": True},
     ):
-        answer = asked(
-            str(keeper.page_url), "POST", "/api/send", headers, json.dumps(wish).encode()
+        answer = send_request(
+            str(keeper.page_url), "POST", "/api/send", headers, json.dumps(body).encode()
         )
-        assert answer.status in (400, 403, 404), (wish, answer)
-    for wish in ({"text": f"needle {SECRET}"}, {"text": "needle", "workdir": outside}):
-        answer = asked(
-            str(keeper.page_url), "POST", "/api/route", headers, json.dumps(wish).encode()
+        assert answer.status in (400, 403, 404), (body, answer)
+    for body in ({"text": f"needle {SECRET}"}, {"text": "needle", "workdir": outside}):
+        answer = send_request(
+            str(keeper.page_url), "POST", "/api/route", headers, json.dumps(body).encode()
         )
         assert named(answer) == [], answer
     for path in ("/api/conversations", "/api/metrics", "/api/openapi.json", "/api/hooks/event"):
-        assert asked(str(keeper.page_url), "GET", path, entry).status in (404, 405)
+        assert send_request(str(keeper.page_url), "GET", path, entry).status in (404, 405)
 
 
 def later_pages(keeper: KeeperProcess, first: str) -> Iterator[str]:
     """The addresses of all pages after the first one."""
     path = first
-    while cursor := asked(keeper.url, "GET", path, keeper.auth_headers).json["cursor"]:
+    while cursor := send_request(keeper.url, "GET", path, keeper.auth_headers).json["cursor"]:
         path = f"{first}&cursor={quote(cursor, safe='')}"
         yield path
 
@@ -230,5 +237,5 @@ def test_9_a_place_to_go_on_from_leads_nowhere_else(
     """A cursor of somebody who may see everything."""
     for first in ("/search?q=needle&limit=1", "/sessions?limit=1"):
         for path in later_pages(keeper, first):
-            answer = asked(str(keeper.page_url), "GET", f"/api{path}", entry)
+            answer = send_request(str(keeper.page_url), "GET", f"/api{path}", entry)
             assert named(answer) == [], (path, answer)

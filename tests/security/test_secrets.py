@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from tests.security.conftest import log_in, login_code
-from tests.security.raw_requests import asked, upgraded
+from tests.security.raw_requests import send_request, upgrade_status
 from tests.support.api_visitor import connect_api
 from tests.support.keeper_process import KeeperProcess
 from tests.support.waiting import wait_until
@@ -21,12 +21,12 @@ JSON = {"Content-Type": "application/json"}
 def test_6_a_code_works_once_and_its_cookie_is_for_this_page_only(keeper: KeeperProcess) -> None:
     page = str(keeper.page_url)
     body = json.dumps({"code": login_code(keeper)}).encode()
-    first = asked(page, "POST", "/login", JSON, body)
+    first = send_request(page, "POST", "/login", JSON, body)
     assert first.status == 200
     cookie = first.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
-    again = asked(page, "POST", "/login", JSON, body)
+    again = send_request(page, "POST", "/login", JSON, body)
     assert (again.status, again.error) == (401, "wrong_code")
 
 
@@ -48,59 +48,62 @@ async def test_6_rotation_ends_cookies_and_sockets(keeper: KeeperProcess) -> Non
     cookie = await asyncio.to_thread(log_in, keeper)
     page = str(keeper.page_url)
     old = keeper.auth_headers
-    assert asked(page, "GET", "/api/sessions", {"Cookie": cookie}).status == 200
+    assert send_request(page, "GET", "/api/sessions", {"Cookie": cookie}).status == 200
     headers = {"Cookie": cookie}
     async with connect_api(keeper) as visitor, aiohttp.ClientSession(headers=headers) as browser:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         socket = await browser.ws_connect(f"{page}/api/ws")
         assert (await socket.receive_json())["type"] == "hello"
         # both read all the time, as browsers do: who does not answer a goodbye is just left
-        reading = asyncio.gather(closing_code(ear.ws), closing_code(socket))
+        reading = asyncio.gather(closing_code(listener.ws), closing_code(socket))
         rotated = await asyncio.to_thread(keeper.run_command, "token", "rotate")
         assert rotated.returncode == 0
         assert await reading == [4001, 4001]
-    assert asked(keeper.url, "GET", "/sessions", old).status == 401
-    assert asked(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
-    assert asked(page, "GET", "/api/sessions", {"Cookie": cookie}).status == 401
+    assert send_request(keeper.url, "GET", "/sessions", old).status == 401
+    assert send_request(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
+    assert send_request(page, "GET", "/api/sessions", {"Cookie": cookie}).status == 401
     again = await asyncio.to_thread(log_in, keeper)
-    assert asked(page, "GET", "/api/sessions", {"Cookie": again}).status == 200
+    assert send_request(page, "GET", "/api/sessions", {"Cookie": again}).status == 200
 
 
 async def test_8_fifty_wrong_tokens(keeper: KeeperProcess) -> None:
     wrong = {"Authorization": "Bearer wrong"}
     page = {"Cookie": await asyncio.to_thread(log_in, keeper)}
     async with connect_api(keeper) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         statuses = []
         for _ in range(25):
-            statuses.append(asked(keeper.url, "GET", "/sessions", wrong).status)
-            statuses.append(upgraded(keeper.url, "/ws", wrong))
+            statuses.append(send_request(keeper.url, "GET", "/sessions", wrong).status)
+            statuses.append(upgrade_status(keeper.url, "/ws", wrong))
         assert set(statuses) == {401, 429}
         assert statuses[-2:] == [429, 429]
-        refused = asked(keeper.url, "GET", "/sessions", wrong)
+        refused = send_request(keeper.url, "GET", "/sessions", wrong)
         assert int(refused.headers["retry-after"]) >= 1
         # whoever is in stays in, on every way
-        await ear.send({"type": "ping"})
-        await ear.wait_for_event("pong")
+        await listener.send({"type": "ping"})
+        await listener.wait_for_event("pong")
         await visitor.get("/sessions")
-        assert asked(str(keeper.page_url), "GET", "/api/sessions", page).status == 200
+        assert send_request(str(keeper.page_url), "GET", "/api/sessions", page).status == 200
     # it clears by itself: 401 again, without anybody's help
-    await wait_until(lambda: asked(keeper.url, "GET", "/sessions", wrong).status == 401)
-    assert asked(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
+    await wait_until(lambda: send_request(keeper.url, "GET", "/sessions", wrong).status == 401)
+    assert send_request(keeper.url, "GET", "/sessions", keeper.auth_headers).status == 200
 
 
 def test_8_clarvis_has_a_budget_too(keeper: KeeperProcess) -> None:
     page = str(keeper.page_url)
     in_already = {"Cookie": log_in(keeper)}
     wrong = json.dumps({"code": "AAAA-AAAA-AAAA"}).encode()
-    statuses = [asked(page, "POST", "/login", JSON, wrong).status for _ in range(50)]
+    statuses = [send_request(page, "POST", "/login", JSON, wrong).status for _ in range(50)]
     assert statuses[0] == 401
     assert statuses[-1] == 429
-    assert asked(page, "GET", "/api/sessions", in_already).status == 200
+    assert send_request(page, "GET", "/api/sessions", in_already).status == 200
     # the owner can always get a new code
     assert login_code(keeper)
 
 
 @pytest.mark.parametrize("token", ["", "Bearer", "Bearer ", "Basic x", "Bearer " + "x" * 5000])
 def test_8_odd_headers_are_no_way_in(keeper: KeeperProcess, token: str) -> None:
-    assert asked(keeper.url, "GET", "/sessions", {"Authorization": token}).status in {401, 429}
+    assert send_request(keeper.url, "GET", "/sessions", {"Authorization": token}).status in {
+        401,
+        429,
+    }

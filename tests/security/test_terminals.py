@@ -57,12 +57,12 @@ def path(home: DemoHome, transcript: TranscriptWriter) -> Iterator[Path]:
 
 async def follows(visitor: KeeperApi) -> SocketListener:
     """Somebody who looks at the session, and knows that it runs in a terminal."""
-    ear = await visitor.listen()
+    listener = await visitor.listen()
     await wait_for(
         lambda: visitor.get(f"/sessions/{THEIRS}"),
         lambda page: page["session"]["origin"] == "terminal",
     )
-    return ear
+    return listener
 
 
 async def test_26_two_writers_are_kept_apart(keeper: KeeperProcess, path: Path) -> None:
@@ -86,32 +86,34 @@ async def test_16_half_a_line_then_the_rest_and_bad_ones_between(
     wanted = [transcript.prompt(text) for text in ["one", "two", "three", "four"]]
     one, two, three, four = transcript.lines
     async with connect_api(keeper) as visitor:
-        ear = await follows(visitor)
+        listener = await follows(visitor)
         with path.open("ab", buffering=0) as file:
             file.write(one[:30])
             file.write(one[30:] + b"\n")
             file.write(b"\x00\x00\n\xff\xfe{\n}{\n" + b"y" * 3_000_000 + b"\n")
             file.write(two + three + b"\n")
             file.write(four + b"\n")
-        await ear.wait_until(lambda: wanted[-1] in told(ear))
+        await listener.wait_until(lambda: wanted[-1] in published_uuids(listener))
         # the file came a moment ago: what it had at first may be told after we began to listen
-        assert [uuid for uuid in told(ear) if uuid in wanted] == wanted
+        assert [uuid for uuid in published_uuids(listener) if uuid in wanted] == wanted
 
 
 async def test_17_a_rewritten_file_is_read_anew(
     keeper: KeeperProcess, path: Path, transcript: TranscriptWriter
 ) -> None:
     transcript.lines.clear()
-    kept = transcript.prompt("all that is left", parent=None)
+    uuid = transcript.prompt("all that is left", parent=None)
     async with connect_api(keeper) as visitor:
-        ear = await follows(visitor)
+        listener = await follows(visitor)
         other = path.with_suffix(".tmp")
         other.write_bytes(transcript.lines[0] + b"\n")
         other.rename(path)
-        await ear.wait_for(lambda event: event["type"] == "resync" or kept in told(ear))
+        await listener.wait_for(
+            lambda event: event["type"] == "resync" or uuid in published_uuids(listener)
+        )
         page = await visitor.get(f"/sessions/{THEIRS}")
-        assert [message["uuid"] for message in page["messages"]] == [kept]
+        assert [message["uuid"] for message in page["messages"]] == [uuid]
 
 
-def told(ear: SocketListener) -> list[Any]:
-    return [event["message"]["uuid"] for event in ear.events_of("message/added", THEIRS)]
+def published_uuids(listener: SocketListener) -> list[Any]:
+    return [event["message"]["uuid"] for event in listener.events_of("message/added", THEIRS)]

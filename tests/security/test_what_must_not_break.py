@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from claudekeeper.demo.home import DemoHome
-from tests.security.raw_requests import asked
+from tests.security.raw_requests import send_request
 from tests.support.api_visitor import connect_api
 from tests.support.keeper_process import COMMAND, KeeperProcess, parse_metrics
 from tests.support.transcript_people import append_lines
@@ -36,7 +36,7 @@ CUT_OFF = "claudekeeper_sockets_cut_off_total"
 
 
 def page_of(keeper: KeeperProcess, session: str, query: str = "limit=1000") -> Any:
-    answer = asked(keeper.url, "GET", f"/sessions/{session}?{query}", keeper.auth_headers)
+    answer = send_request(keeper.url, "GET", f"/sessions/{session}?{query}", keeper.auth_headers)
     assert answer.status == 200, answer
     return answer.json
 
@@ -53,7 +53,9 @@ def session_id(number: int) -> str:
 
 
 def resident(keeper: KeeperProcess) -> int:
-    figures = parse_metrics(asked(keeper.url, "GET", "/metrics", keeper.auth_headers).body.decode())
+    figures = parse_metrics(
+        send_request(keeper.url, "GET", "/metrics", keeper.auth_headers).body.decode()
+    )
     return int(figures["process_resident_memory_bytes"])
 
 
@@ -113,7 +115,8 @@ def test_17_truncated_replaced_and_recreated_files_are_read_anew(
 
     path.unlink()
     assert (
-        asked(keeper.url, "GET", f"/sessions/{session_id(17)}", keeper.auth_headers).status == 404
+        send_request(keeper.url, "GET", f"/sessions/{session_id(17)}", keeper.auth_headers).status
+        == 404
     )
     transcript.write(home.config / "projects")
     assert len(texts(page_of(keeper, session_id(17)))) == 10
@@ -128,18 +131,20 @@ async def test_19_a_socket_that_comes_back_gets_exactly_what_it_missed(
 ) -> None:
     names = [f"name {number}" for number in range(100)]
     async with connect_api(keeper) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         await visitor.request("PATCH", f"/sessions/{SESSION_ID}", {"name": "before"})
-        await ear.wait_for(lambda event: renamed(event) == "before")
-        position = ear.events[-1]["position"]
-        await ear.close()
+        await listener.wait_for(lambda event: renamed(event) == "before")
+        position = listener.events[-1]["position"]
+        await listener.close()
         for name in names:
             await visitor.request("PATCH", f"/sessions/{SESSION_ID}", {"name": name})
         again = await visitor.listen_since(position)
         assert again.events[-1]["type"] == "subscribed"
         # other sessions may come and go meanwhile
-        heard = [renamed(await again.wait_for(lambda event: bool(renamed(event)))) for _ in names]
-        assert heard == names
+        received = [
+            renamed(await again.wait_for(lambda event: bool(renamed(event)))) for _ in names
+        ]
+        assert received == names
         await again.close()
         for forgotten in ["00000000:1", "nonsense", position.split(":")[0] + ":99999999"]:
             lost = await visitor.listen_since(forgotten)
@@ -173,10 +178,10 @@ def test_18_a_large_transcript_is_paged_in_bounded_memory(
         file.write(transcript.lines[0] + b"\n")
     page = page_of(keeper, session_id(18), "limit=50")
     assert texts(page)[-1] == "the end"
-    listed = asked(keeper.url, "GET", "/sessions", keeper.auth_headers).json["sessions"]
+    listed = send_request(keeper.url, "GET", "/sessions", keeper.auth_headers).json["sessions"]
     assert session_id(18) in [row["id"] for row in listed]
     assert len(page_of(keeper, session_id(18), f"limit=50&before={page['before']}")["messages"])
-    assert asked(keeper.url, "GET", "/health").status == 200
+    assert send_request(keeper.url, "GET", "/health").status == 200
     assert resident(keeper) - before < 60 * MEGABYTE
     path.unlink()
 
@@ -188,11 +193,11 @@ async def test_20_a_client_that_does_not_read_is_cut_off(
     keeper: KeeperProcess, home: DemoHome
 ) -> None:
     async with connect_api(keeper) as visitor:
-        ear, deaf = await visitor.listen(), await visitor.listen()
+        listener, deaf = await visitor.listen(), await visitor.listen()
         before = resident(keeper)
         # more than the system keeps for a client, several times; `deaf` takes nothing of it
         session = await visitor.start_session(home.project("scratch"), "huge: 12")
-        reading = asyncio.create_task(ear.wait_for_turn_end(session, outcome="done"))
+        reading = asyncio.create_task(listener.wait_for_turn_end(session, outcome="done"))
         await visitor.wait_for_slow_close()
         # it has some seconds to take what is on its way, and the word that it is cut off
         async for _ in deaf.ws:
@@ -200,8 +205,8 @@ async def test_20_a_client_that_does_not_read_is_cut_off(
         assert deaf.ws.close_code == 4008
         await reading
         assert resident(keeper) - before < 200 * MEGABYTE
-        await ear.send({"type": "ping"})
-        await ear.wait_for_event("pong")
+        await listener.send({"type": "ping"})
+        await listener.wait_for_event("pong")
 
 
 async def test_20_however_many_events_it_misses(keeper: KeeperProcess, home: DemoHome) -> None:
@@ -211,7 +216,7 @@ async def test_20_however_many_events_it_misses(keeper: KeeperProcess, home: Dem
     path = transcript.write(home.config / "projects", "-many")
     async with connect_api(keeper) as visitor:
         await visitor.get(f"/sessions/{session_id(20)}")
-        ear, deaf = await visitor.listen(), await visitor.listen()
+        listener, deaf = await visitor.listen(), await visitor.listen()
         before, cut_off = resident(keeper), (await visitor.metrics())[CUT_OFF]
         for start in range(0, EVENTS, 250):
             transcript.lines.clear()
@@ -219,12 +224,12 @@ async def test_20_however_many_events_it_misses(keeper: KeeperProcess, home: Dem
                 transcript.reply(f"{number} " + "x" * EVENT_CHARACTERS)
             append_lines(path, *transcript.lines)
             for _ in range(250):
-                await ear.wait_for_event("message/added")
-            ear.forget()
+                await listener.wait_for_event("message/added")
+            listener.forget()
         assert resident(keeper) - before < 200 * MEGABYTE
         assert (await visitor.metrics())[CUT_OFF] == cut_off + 1
-        await ear.send({"type": "ping"})
-        await ear.wait_for_event("pong")
+        await listener.send({"type": "ping"})
+        await listener.wait_for_event("pong")
         await deaf.ws.close()
 
 
@@ -233,9 +238,9 @@ async def test_21_of_two_answers_one_counts_and_what_was_shown_is_done(
 ) -> None:
     work = home.project("scratch")
     async with connect_api(keeper) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         session = await visitor.start_session(work, "run: touch shown.txt")
-        question = (await ear.wait_for_event("attention/raised", session))["attention"]
+        question = (await listener.wait_for_event("attention/raised", session))["attention"]
         assert question["input"]["command"] == "touch shown.txt"
         body = {"attentionId": question["id"], "decision": "allow"}
 
@@ -245,14 +250,14 @@ async def test_21_of_two_answers_one_counts_and_what_was_shown_is_done(
 
         statuses = await asyncio.gather(*(resolve() for _ in range(5)))
         assert sorted(statuses) == [200, 409, 409, 409, 409]
-        await ear.wait_for_turn_end(session, outcome="done")
+        await listener.wait_for_turn_end(session, outcome="done")
         assert (work / "shown.txt").exists()
 
         # nobody answers: nothing is done
         session = await visitor.start_session(work, "run: touch never.txt")
-        await ear.wait_for_event("attention/raised", session)
+        await listener.wait_for_event("attention/raised", session)
         await visitor.post(f"/sessions/{session}/close", status=202)
-        await ear.wait_for_event("attention/settled", session, decision="withdrawn")
+        await listener.wait_for_event("attention/settled", session, decision="withdrawn")
         assert not (work / "never.txt").exists()
 
 
@@ -278,7 +283,7 @@ def other_home() -> Iterator[DemoHome]:
 def rename(keeper: KeeperProcess, session: str, name: str) -> int:
     body = json.dumps({"name": name}).encode()
     headers = {**keeper.auth_headers, **JSON}
-    return asked(keeper.url, "PATCH", f"/sessions/{session}", headers, body).status
+    return send_request(keeper.url, "PATCH", f"/sessions/{session}", headers, body).status
 
 
 def test_24_a_disk_that_takes_no_more_keeps_the_old_value(other_home: DemoHome) -> None:
@@ -289,11 +294,11 @@ def test_24_a_disk_that_takes_no_more_keeps_the_old_value(other_home: DemoHome) 
         assert statuses[0] == 200
         assert statuses[-1] == 507
         assert rename(keeper, session_id(0), "x" + long[1:]) in {200, 507}
-        kept = [page_of(keeper, session_id(number))["session"]["name"] for number in range(8)]
-        assert [name is not None for name in kept] == [status == 200 for status in statuses]
+        names = [page_of(keeper, session_id(number))["session"]["name"] for number in range(8)]
+        assert [name is not None for name in names] == [status == 200 for status in statuses]
     with KeeperProcess(other_home, "--no-ui") as keeper:
         after = [page_of(keeper, session_id(number))["session"]["name"] for number in range(8)]
-        assert after == kept
+        assert after == names
 
 
 def test_24_a_corrupt_state_is_kept_aside_and_named(other_home: DemoHome) -> None:
@@ -343,10 +348,10 @@ async def test_25_without_watches_changes_still_appear(other_home: DemoHome) -> 
             )
             assert health["status"] == "degraded"
             assert "max_user_watches" in health["watching"]["reason"]
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             transcript = TranscriptWriter(session_id(0))
             transcript.prompt("hello")
             transcript.prompt("unheard of")
             transcript.write(other_home.config / "projects")
-            told = await ear.wait_for_event("session/updated", session_id(0))
-            assert told["session"]["messageCount"] == 2
+            event = await listener.wait_for_event("session/updated", session_id(0))
+            assert event["session"]["messageCount"] == 2

@@ -23,12 +23,12 @@ from claudekeeper.demo.home import DemoHome
 from tests.security.conftest import ALLOWED_HOST
 from tests.security.raw_requests import (
     UPGRADE,
-    asked,
-    connected,
-    parsed,
-    received,
-    spoken,
-    upgraded,
+    connect,
+    exchange,
+    parse_answer,
+    receive,
+    send_request,
+    upgrade_status,
 )
 from tests.support.keeper_process import COMMAND, DEAD_URL, KeeperProcess
 from tests.support.transcript_writer import SESSION_ID
@@ -39,7 +39,7 @@ JSON = {"Content-Type": "application/json"}
 
 def addresses(keeper: KeeperProcess) -> list[tuple[str, str]]:
     """Every method and address of /openapi.json, with ids filled in."""
-    document = asked(keeper.url, "GET", "/openapi.json", keeper.auth_headers).json
+    document = send_request(keeper.url, "GET", "/openapi.json", keeper.auth_headers).json
     return [
         (method.upper(), re.sub(r"{\w+}", SESSION_ID, path))
         for path, operations in document["paths"].items()
@@ -58,8 +58,8 @@ def listening(pid: int) -> set[str]:
             target = str(link.readlink())
         except OSError:
             continue
-        if found := re.fullmatch(r"socket:\[(\d+)\]", target):
-            inodes.add(found[1])
+        if match := re.fullmatch(r"socket:\[(\d+)\]", target):
+            inodes.add(match[1])
     found_addresses = set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
@@ -94,19 +94,19 @@ def test_2_without_the_token_nothing_is_done(keeper: KeeperProcess, home: DemoHo
     before = {path: path.read_bytes() for path in home.keeper.iterdir()}
     described = [(method, path) for method, path in addresses(keeper) if path != "/health"]
     for method, path in [*described, *((method, "/sessions") for method in METHODS)]:
-        answer = asked(keeper.url, method, path, JSON, b'{"name": "stolen"}')
+        answer = send_request(keeper.url, method, path, JSON, b'{"name": "stolen"}')
         assert answer.status == 401, (method, path)
-    assert upgraded(keeper.url, "/ws", {}) == 401
+    assert upgrade_status(keeper.url, "/ws", {}) == 401
     assert before == {path: path.read_bytes() for path in home.keeper.iterdir()}
 
 
 def test_2_without_a_cookie_neither_does_clarvis(keeper: KeeperProcess) -> None:
     page = str(keeper.page_url)
     for method, path in addresses(keeper):
-        assert asked(page, method, f"/api{path}", JSON, b"{}").status == 401, (method, path)
-    assert upgraded(page, "/api/ws", {}) == 401
+        assert send_request(page, method, f"/api{path}", JSON, b"{}").status == 401, (method, path)
+    assert upgrade_status(page, "/api/ws", {}) == 401
     # the token of the keeper is no cookie
-    assert asked(page, "GET", "/api/sessions", keeper.auth_headers).status == 401
+    assert send_request(page, "GET", "/api/sessions", keeper.auth_headers).status == 401
 
 
 # ---- 3 ----
@@ -130,7 +130,9 @@ def foreign(url: str) -> list[str]:
 @pytest.mark.parametrize("method", METHODS)
 def test_3_a_foreign_origin_is_refused_with_the_token(keeper: KeeperProcess, method: str) -> None:
     for origin in foreign(keeper.url):
-        answer = asked(keeper.url, method, "/sessions", {**keeper.auth_headers, "Origin": origin})
+        answer = send_request(
+            keeper.url, method, "/sessions", {**keeper.auth_headers, "Origin": origin}
+        )
         assert answer.status == 403, origin
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
@@ -139,18 +141,20 @@ def test_3_and_on_the_upgrade(keeper: KeeperProcess, cookie: str) -> None:
     entry = {"Cookie": cookie}
     page = str(keeper.page_url)
     for origin in foreign(keeper.url):
-        assert upgraded(keeper.url, "/ws", {**keeper.auth_headers, "Origin": origin}) == 403, origin
+        assert (
+            upgrade_status(keeper.url, "/ws", {**keeper.auth_headers, "Origin": origin}) == 403
+        ), origin
     for origin in foreign(page):
-        assert upgraded(page, "/api/ws", {**entry, "Origin": origin}) == 403, origin
-    assert upgraded(keeper.url, "/ws", {**keeper.auth_headers, "Origin": keeper.url}) == 101
-    assert upgraded(page, "/api/ws", {**entry, "Origin": page}) == 101
+        assert upgrade_status(page, "/api/ws", {**entry, "Origin": origin}) == 403, origin
+    assert upgrade_status(keeper.url, "/ws", {**keeper.auth_headers, "Origin": keeper.url}) == 101
+    assert upgrade_status(page, "/api/ws", {**entry, "Origin": page}) == 101
 
 
 def test_3_and_by_clarvis(keeper: KeeperProcess, cookie: str) -> None:
     entry = {"Cookie": cookie}
     for origin in foreign(str(keeper.page_url)):
         for path in ("/", "/login", "/api/sessions"):
-            answer = asked(str(keeper.page_url), "GET", path, {**entry, "Origin": origin})
+            answer = send_request(str(keeper.page_url), "GET", path, {**entry, "Origin": origin})
             assert answer.status == 403, (origin, path)
 
 
@@ -169,8 +173,8 @@ def test_4_a_foreign_host_is_refused(keeper: KeeperProcess, cookie: str, host: s
         (str(keeper.page_url), "/", {}),
     ]:
         for more in [{}, {"Origin": f"http://{host}"}, {"X-Forwarded-Host": "localhost"}]:
-            assert asked(url, "GET", path, {**entry, **more, "Host": host}).status == 403
-    assert upgraded(keeper.url, "/ws", {**keeper.auth_headers, "Host": host}) == 403
+            assert send_request(url, "GET", path, {**entry, **more, "Host": host}).status == 403
+    assert upgrade_status(keeper.url, "/ws", {**keeper.auth_headers, "Host": host}) == 403
 
 
 @pytest.mark.parametrize(
@@ -182,11 +186,16 @@ def test_4_a_foreign_name_in_the_first_line_is_refused_too(
 ) -> None:
     """What such a line names goes before Host."""
     page = str(keeper.page_url)
-    assert asked(keeper.url, "GET", target.format("/health")).status == 403
-    assert asked(keeper.url, "GET", target.format("/sessions"), keeper.auth_headers).status == 403
-    assert asked(page, "GET", target.format("/api/sessions"), {"Cookie": cookie}).status == 403
+    assert send_request(keeper.url, "GET", target.format("/health")).status == 403
+    assert (
+        send_request(keeper.url, "GET", target.format("/sessions"), keeper.auth_headers).status
+        == 403
+    )
+    assert (
+        send_request(page, "GET", target.format("/api/sessions"), {"Cookie": cookie}).status == 403
+    )
     own = f"http://{urlsplit(keeper.url).netloc}/sessions"
-    assert asked(keeper.url, "GET", own, keeper.auth_headers).status == 200
+    assert send_request(keeper.url, "GET", own, keeper.auth_headers).status == 200
 
 
 @pytest.mark.parametrize(
@@ -194,13 +203,18 @@ def test_4_a_foreign_name_in_the_first_line_is_refused_too(
 )
 def test_4_odd_spellings_are_no_names_of_ours(keeper: KeeperProcess, host: str) -> None:
     for url in (keeper.url, str(keeper.page_url)):
-        assert asked(url, "GET", "/health", {**keeper.auth_headers, "Host": host}).status == 403
+        assert (
+            send_request(url, "GET", "/health", {**keeper.auth_headers, "Host": host}).status == 403
+        )
 
 
 def test_4_a_configured_name_is_served(keeper: KeeperProcess) -> None:
     named = {**keeper.auth_headers, "Host": ALLOWED_HOST, "Origin": f"https://{ALLOWED_HOST}"}
-    assert asked(keeper.url, "GET", "/sessions", named).status == 200
-    assert asked(str(keeper.page_url), "GET", "/", {"Host": f"{ALLOWED_HOST}:443"}).status == 200
+    assert send_request(keeper.url, "GET", "/sessions", named).status == 200
+    assert (
+        send_request(str(keeper.page_url), "GET", "/", {"Host": f"{ALLOWED_HOST}:443"}).status
+        == 200
+    )
 
 
 # ---- 5 ----
@@ -221,9 +235,9 @@ def test_5_a_form_of_another_site_changes_nothing(
     headers = {"Cookie": cookie, **type_header}
     body = json.dumps({"name": "stolen"}).encode()
     for method, path in [("PATCH", f"/api/sessions/{SESSION_ID}"), ("POST", "/api/send")]:
-        answer = asked(str(keeper.page_url), method, path, headers, body)
+        answer = send_request(str(keeper.page_url), method, path, headers, body)
         assert answer.status in {403, 415}
-    session = asked(keeper.url, "GET", f"/sessions/{SESSION_ID}", keeper.auth_headers).json[
+    session = send_request(keeper.url, "GET", f"/sessions/{SESSION_ID}", keeper.auth_headers).json[
         "session"
     ]
     assert session["name"] is None
@@ -239,7 +253,7 @@ def test_5_get_never_changes_anything(keeper: KeeperProcess, home: DemoHome) -> 
     # /commands asks a CLI, which keeps files of its own
     reading = [path for method, path in addresses(keeper) if method == "GET"]
     for path in [path for path in reading if "commands" not in path]:
-        asked(keeper.url, "GET", path, keeper.auth_headers)
+        send_request(keeper.url, "GET", path, keeper.auth_headers)
     assert state() == before
 
 
@@ -250,24 +264,24 @@ def test_5_get_never_changes_anything(keeper: KeeperProcess, home: DemoHome) -> 
 
 
 def test_7_files_are_for_us_alone_whatever_the_umask(keeper: KeeperProcess, home: DemoHome) -> None:
-    asked(
+    send_request(
         keeper.url,
         "PATCH",
         f"/sessions/{SESSION_ID}",
         {**keeper.auth_headers, **JSON},
         b'{"name": "n"}',
     )
-    asked(
+    send_request(
         keeper.url,
         "PATCH",
         f"/sessions/{SESSION_ID}",
         {**keeper.auth_headers, **JSON},
         b'{"name": null}',
     )
-    asked(keeper.url, "POST", "/archive", {**keeper.auth_headers, **JSON}, b'{"on": true}')
+    send_request(keeper.url, "POST", "/archive", {**keeper.auth_headers, **JSON}, b'{"on": true}')
     folders = (home.keeper, home.root / ".cache")
     files = [path for folder in folders for path in [folder, *folder.rglob("*")]]
-    asked(keeper.url, "POST", "/archive", {**keeper.auth_headers, **JSON}, b'{"on": false}')
+    send_request(keeper.url, "POST", "/archive", {**keeper.auth_headers, **JSON}, b'{"on": false}')
     assert {"config.json", "state.json", "keeper.lock", "kept"} <= {path.name for path in files}
     assert any(path.suffix == ".db" for path in files)
     # an archived transcript is the very file that Claude Code wrote, with the mode it has
@@ -276,16 +290,16 @@ def test_7_files_are_for_us_alone_whatever_the_umask(keeper: KeeperProcess, home
 
 
 def test_7_the_token_is_in_no_log_url_argv_or_page(keeper: KeeperProcess) -> None:
-    asked(keeper.url, "GET", "/sessions", keeper.auth_headers)
-    asked(keeper.url, "GET", f"/nowhere?token={keeper.token}", keeper.auth_headers)
-    asked(keeper.url, "GET", "/sessions", {"Authorization": f"Bearer {keeper.token}x"})
+    send_request(keeper.url, "GET", "/sessions", keeper.auth_headers)
+    send_request(keeper.url, "GET", f"/nowhere?token={keeper.token}", keeper.auth_headers)
+    send_request(keeper.url, "GET", "/sessions", {"Authorization": f"Bearer {keeper.token}x"})
     assert keeper.token not in keeper.log
     assert keeper.token not in "".join(keeper.output)
     assert keeper.token.encode() not in Path(f"/proc/{keeper.pid}/cmdline").read_bytes()
-    page = asked(str(keeper.page_url), "GET", "/")
+    page = send_request(str(keeper.page_url), "GET", "/")
     assert keeper.token.encode() not in page.body
     # it is not taken from there either
-    assert asked(keeper.url, "GET", f"/sessions?token={keeper.token}").status == 401
+    assert send_request(keeper.url, "GET", f"/sessions?token={keeper.token}").status == 401
 
 
 @pytest.mark.parametrize("spelled", ["Bearer {}\0", "Bearer {}\x7f\x01", "Bearer {}\r\n bare"])
@@ -294,7 +308,7 @@ def test_7_a_misspelled_request_is_not_quoted_in_the_log(
 ) -> None:
     headers = {"Authorization": spelled.format(keeper.token)}
     for url in (keeper.url, str(keeper.page_url)):
-        assert asked(url, "GET", "/sessions", headers).status == 400
+        assert send_request(url, "GET", "/sessions", headers).status == 400
     assert "refused what is no HTTP" in keeper.log
     assert keeper.token not in keeper.log
     assert "Traceback" not in keeper.log
@@ -303,12 +317,14 @@ def test_7_a_misspelled_request_is_not_quoted_in_the_log(
 def test_7_nor_where_a_caller_puts_it_elsewhere(keeper: KeeperProcess, cookie: str) -> None:
     token = keeper.token
     for path in (f"/sessions;token={token}", f"/sessions/{token}", f"/{token}/health"):
-        asked(keeper.url, "GET", path)
-        asked(keeper.url, "GET", path, keeper.auth_headers)
+        send_request(keeper.url, "GET", path)
+        send_request(keeper.url, "GET", path, keeper.auth_headers)
     named = {"X-Request-Id": token, "Sec-WebSocket-Protocol": f"bearer.{token}"}
-    assert upgraded(keeper.url, "/ws", {**keeper.auth_headers, **named}) == 101
-    assert upgraded(str(keeper.page_url), "/api/ws", {"Cookie": cookie, **named}) == 101
-    assert asked(keeper.url, "GET", "/nowhere", {**keeper.auth_headers, **named}).status == 404
+    assert upgrade_status(keeper.url, "/ws", {**keeper.auth_headers, **named}) == 101
+    assert upgrade_status(str(keeper.page_url), "/api/ws", {"Cookie": cookie, **named}) == 101
+    assert (
+        send_request(keeper.url, "GET", "/nowhere", {**keeper.auth_headers, **named}).status == 404
+    )
     assert "GET /sessions/… 404" in keeper.log
     assert token not in keeper.log
 
@@ -337,13 +353,13 @@ def test_7_nor_where_a_caller_puts_it_elsewhere(keeper: KeeperProcess, cookie: s
 )
 def test_9_no_path_leads_out(keeper: KeeperProcess, cookie: str, path: str, file: str) -> None:
     path = path.format(file)
-    answer = asked(keeper.url, "GET", path, keeper.auth_headers)
+    answer = send_request(keeper.url, "GET", path, keeper.auth_headers)
     assert answer.status == 404
     # the same words for what is there and what is not
     assert answer.error in {"not_found", "session_not_found", "subagent_not_found"}
     entry = {"Cookie": cookie}
-    assert asked(str(keeper.page_url), "GET", f"/api{path}", entry).status == 404
-    assert asked(str(keeper.page_url), "GET", f"/assets{path}").status == 404
+    assert send_request(str(keeper.page_url), "GET", f"/api{path}", entry).status == 404
+    assert send_request(str(keeper.page_url), "GET", f"/assets{path}").status == 404
 
 
 @contextmanager
@@ -366,9 +382,9 @@ def test_9_links_out_of_the_projects_folder_are_not_followed(
         symlink(projects / "-linked", home.root),
         symlink(projects / "-code-shop" / f"{linked}.jsonl", secret),
     ):
-        answer = asked(keeper.url, "GET", f"/sessions/{linked}", keeper.auth_headers)
-        missing = asked(keeper.url, "GET", f"/sessions/{linked[:-1]}b", keeper.auth_headers)
-        listed = asked(keeper.url, "GET", "/sessions", keeper.auth_headers)
+        answer = send_request(keeper.url, "GET", f"/sessions/{linked}", keeper.auth_headers)
+        missing = send_request(keeper.url, "GET", f"/sessions/{linked[:-1]}b", keeper.auth_headers)
+        listed = send_request(keeper.url, "GET", "/sessions", keeper.auth_headers)
     assert (answer.status, answer.body) == (404, missing.body)
     assert linked.encode() not in listed.body
 
@@ -382,15 +398,15 @@ def test_10_what_looks_like_a_command_is_refused(
 ) -> None:
     headers = {**keeper.auth_headers, **JSON}
     work = str(home.project("scratch"))
-    for wish in [
+    for body in [
         {"sessionId": trick, "text": "hi"},
         {"workdir": trick, "text": "hi"},
         {"workdir": work, "text": "hi", "model": trick},
         {"workdir": work, "text": "hi", "permissionMode": trick},
         {"workdir": work, "text": "hi", "uuid": trick},
     ]:
-        answer = asked(keeper.url, "POST", "/send", headers, json.dumps(wish).encode())
-        assert answer.status == 400, wish
+        answer = send_request(keeper.url, "POST", "/send", headers, json.dumps(body).encode())
+        assert answer.status == 400, body
     assert not list(home.root.rglob("c"))
     assert keeper.descendants() == []
 
@@ -398,7 +414,7 @@ def test_10_what_looks_like_a_command_is_refused(
 def test_10_names_have_no_control_characters(keeper: KeeperProcess) -> None:
     for name in ["a\nb", "\x1b[31m", "\x00", "", "x" * 201]:
         body = json.dumps({"name": name}).encode()
-        answer = asked(
+        answer = send_request(
             keeper.url, "PATCH", f"/sessions/{SESSION_ID}", {**keeper.auth_headers, **JSON}, body
         )
         assert answer.status == 400
@@ -420,7 +436,7 @@ def test_11_no_setting_that_names_a_program_is_taken(
         ("PATCH", f"/sessions/{SESSION_ID}", {"name": "n", field: "/bin/evil"}),
         ("POST", f"/sessions/{SESSION_ID}/fork", {field: "/bin/evil"}),
     ]:
-        answer = asked(keeper.url, method, path, headers, json.dumps(body).encode())
+        answer = send_request(keeper.url, method, path, headers, json.dumps(body).encode())
         assert answer.status == 400, path
 
 
@@ -429,7 +445,7 @@ def test_11_no_setting_that_names_a_program_is_taken(
 
 def test_13_every_page_has_its_headers(keeper: KeeperProcess) -> None:
     for path in ["/", "/favicon.svg", "/nothing", "/api/sessions", "/login"]:
-        headers = asked(str(keeper.page_url), "GET", path).headers
+        headers = send_request(str(keeper.page_url), "GET", path).headers
         policy = headers["content-security-policy"]
         assert "unsafe" not in policy
         assert "default-src 'none'" in policy
@@ -438,7 +454,9 @@ def test_13_every_page_has_its_headers(keeper: KeeperProcess) -> None:
         assert headers["referrer-policy"] == "no-referrer"
     # and the keeper itself gives nothing that a browser would show
     assert (
-        asked(keeper.url, "GET", "/sessions").headers["content-type"].startswith("application/json")
+        send_request(keeper.url, "GET", "/sessions")
+        .headers["content-type"]
+        .startswith("application/json")
     )
 
 
@@ -472,11 +490,11 @@ MALFORMED = [
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
 def test_15_malformed_requests_are_refused(keeper: KeeperProcess, number: int) -> None:
     for url in (keeper.url, str(keeper.page_url)):
-        with connected(url) as connection:
+        with connect(url) as connection:
             connection.sendall(MALFORMED[number])
             connection.shutdown(socket.SHUT_WR)
-            reply = next(received(connection), b"")
-        assert reply == b"" or parsed(reply).status in range(400, 500)
+            reply = next(receive(connection), b"")
+        assert reply == b"" or parse_answer(reply).status in range(400, 500)
 
 
 @pytest.mark.parametrize(
@@ -502,7 +520,7 @@ def test_15_malformed_json_is_refused(keeper: KeeperProcess, body: bytes) -> Non
         ("POST", "/resolve"),
         ("POST", f"/sessions/{SESSION_ID}/fork"),
     ]:
-        answer = asked(keeper.url, method, path, {**keeper.auth_headers, **JSON}, body)
+        answer = send_request(keeper.url, method, path, {**keeper.auth_headers, **JSON}, body)
         assert answer.status == 400, (path, answer)
 
 
@@ -519,14 +537,14 @@ def test_15_a_body_that_is_not_packed_as_it_says_is_refused(
         (page, "POST", "/api/send", entry),
         (page, "POST", "/login", {}),
     ]:
-        answer = asked(url, method, path, {**headers, **way_in}, b'{"name": null}')
+        answer = send_request(url, method, path, {**headers, **way_in}, b'{"name": null}')
         assert answer.status == 400, path
 
 
 def test_15_a_small_body_that_unpacks_to_a_large_one_is_refused(keeper: KeeperProcess) -> None:
     bomb = zlib.compress(b"a" * 100_000_000, 9)
     headers = {**JSON, "Content-Encoding": "deflate"}
-    assert asked(str(keeper.page_url), "POST", "/login", headers, bomb).status == 413
+    assert send_request(str(keeper.page_url), "POST", "/login", headers, bomb).status == 413
 
 
 @pytest.mark.parametrize(
@@ -546,19 +564,19 @@ def test_15_a_small_body_that_unpacks_to_a_large_one_is_refused(keeper: KeeperPr
 def test_15_malformed_frames_close_one_socket_only(keeper: KeeperProcess, frame: bytes) -> None:
     head = {"Host": urlsplit(keeper.url).netloc, **UPGRADE, **keeper.auth_headers}
     request = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-    with connected(keeper.url) as connection:
+    with connect(keeper.url) as connection:
         connection.sendall(f"GET /ws HTTP/1.1\r\n{request}\r\n".encode())
         assert b"101" in connection.recv(200)
         connection.sendall(frame)
         connection.shutdown(socket.SHUT_WR)
-        list(received(connection))
+        list(receive(connection))
 
 
 def test_15_what_is_too_large_is_refused(keeper: KeeperProcess) -> None:
     huge = str(10**12)
     headers = {**keeper.auth_headers, **JSON, "Content-Length": huge}
-    answer = parsed(
-        spoken(
+    answer = parse_answer(
+        exchange(
             keeper.url,
             (
                 f"PATCH /sessions/{SESSION_ID} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"

@@ -28,11 +28,11 @@ def start_keeper(isolated: Path, aiohttp_client: AiohttpClient) -> StartKeeper:
     """Starts a keeper on the home of the test; a second call is a restart beside it."""
 
     async def start(**settings: Any) -> Api:
-        places = DataPaths(projects_folder(), isolated / "state.json", isolated / "cache.db")
+        paths = DataPaths(projects_folder(), isolated / "state.json", isolated / "cache.db")
         config = Config(
             token=TOKEN, hook_token=HOOK_TOKEN, allowed_hosts=("box.tail.net",), **settings
         )
-        app = create_app(config, places, "2.1.0")
+        app = create_app(config, paths, "2.1.0")
         return await aiohttp_client(app, headers={"Authorization": f"Bearer {TOKEN}"})
 
     return start

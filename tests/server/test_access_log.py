@@ -66,23 +66,23 @@ async def test_requests_are_counted_by_address(keeper: Api) -> None:
     for path in ["/sessions/a", "/sessions/b", "/nowhere", "/elsewhere"]:
         await keeper.get(path)
     await keeper.get("/sessions", headers={"Authorization": "Bearer wrong"})
-    found = await metrics(keeper)
+    figures = await metrics(keeper)
     requests = "claudekeeper_requests_total"
-    assert found[f'{requests}{{address="/sessions/{{id}}",method="GET",status="404"}}'] == 2
-    assert found[f'{requests}{{address="other",method="GET",status="404"}}'] == 2
-    assert found["claudekeeper_wrong_tokens_total"] == 1
-    assert found["claudekeeper_request_seconds_count"] == 5
-    assert found['claudekeeper_request_seconds_bucket{le="+Inf"}'] == 5
+    assert figures[f'{requests}{{address="/sessions/{{id}}",method="GET",status="404"}}'] == 2
+    assert figures[f'{requests}{{address="other",method="GET",status="404"}}'] == 2
+    assert figures["claudekeeper_wrong_tokens_total"] == 1
+    assert figures["claudekeeper_request_seconds_count"] == 5
+    assert figures['claudekeeper_request_seconds_bucket{le="+Inf"}'] == 5
 
 
 async def test_how_the_keeper_and_its_process_are(keeper: Api) -> None:
     TranscriptWriter().write(projects_folder())
     await keeper.get("/sessions")
-    found = await metrics(keeper)
-    assert found["claudekeeper_sessions"] == 1
-    assert found["process_resident_memory_bytes"] > 1_000_000
-    assert found["process_cpu_seconds_total"] > 0
-    assert found["claudekeeper_tasks"] >= 1
+    figures = await metrics(keeper)
+    assert figures["claudekeeper_sessions"] == 1
+    assert figures["process_resident_memory_bytes"] > 1_000_000
+    assert figures["process_cpu_seconds_total"] > 0
+    assert figures["claudekeeper_tasks"] >= 1
 
 
 async def test_metrics_need_the_token(keeper: Api) -> None:

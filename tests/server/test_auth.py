@@ -27,9 +27,9 @@ NO_TOKEN: dict[str, Any] = {"headers": {"Authorization": ""}}
 
 @pytest.mark.parametrize(("method", "path"), [*PATHS, ("POST", "/nowhere"), ("PUT", "/sessions")])
 async def test_without_the_token_nothing_is_answered(keeper: Api, method: str, path: str) -> None:
-    for given in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", TOKEN):
-        code = await error_code(keeper, method, path, 401, headers={"Authorization": given})
-        assert code == "unauthorized", given
+    for header in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", TOKEN):
+        code = await error_code(keeper, method, path, 401, headers={"Authorization": header})
+        assert code == "unauthorized", header
 
 
 async def test_health_needs_no_token(keeper: Api) -> None:
@@ -104,8 +104,8 @@ def names_in(schema: Any) -> set[str]:
         return set().union(*(names_in(each) for each in schema))
     if not isinstance(schema, dict):
         return set()
-    found = set(schema.get("properties", {}))
-    return found.union(*(names_in(each) for each in schema.values()))
+    names = set(schema.get("properties", {}))
+    return names.union(*(names_in(each) for each in schema.values()))
 
 
 async def test_no_address_takes_the_name_of_a_program(keeper: Api) -> None:

@@ -28,21 +28,21 @@ class Statuses:
     def __init__(self) -> None:
         self.statuses: list[Any] = []
 
-    def handle_event(self, told: PublishedEvent) -> None:
-        event = json.loads(told.payload)
+    def handle_event(self, statuses: PublishedEvent) -> None:
+        event = json.loads(statuses.payload)
         if event["type"] == "turn/status":
             self.statuses.append(event)
 
 
 @pytest.fixture
-def told() -> Statuses:
+def statuses() -> Statuses:
     return Statuses()
 
 
 @pytest.fixture
-def hearing(told: Statuses) -> CliMessageHandler:
+def handler(statuses: Statuses) -> CliMessageHandler:
     bus = EventBus()
-    bus.subscribe(told)
+    bus.subscribe(statuses)
     return CliMessageHandler(
         DeliveryLog(SESSION_ID, bus),
         ReplyStream(SESSION_ID, bus),
@@ -52,39 +52,39 @@ def hearing(told: Statuses) -> CliMessageHandler:
 
 
 def test_a_limit_that_comes_near_or_is_met_is_told(
-    hearing: CliMessageHandler, told: Statuses
+    handler: CliMessageHandler, statuses: Statuses
 ) -> None:
     for status in ("allowed", "allowed_warning", "rejected"):
         info = {"status": status, "resetsAt": 1_794_999_999, "rateLimitType": "five_hour"}
-        hearing.handle({"type": "rate_limit_event", "rate_limit_info": info})
-    assert [(each["status"], each["details"]["status"]) for each in told.statuses] == [
+        handler.handle({"type": "rate_limit_event", "rate_limit_info": info})
+    assert [(each["status"], each["details"]["status"]) for each in statuses.statuses] == [
         ("rateLimited", "allowed_warning"),
         ("rateLimited", "rejected"),
     ]
-    assert told.statuses[0]["details"]["resetsAt"] == 1_794_999_999
+    assert statuses.statuses[0]["details"]["resetsAt"] == 1_794_999_999
 
 
 def test_tasks_in_the_background_are_told_from_their_start_to_their_end(
-    hearing: CliMessageHandler, told: Statuses
+    handler: CliMessageHandler, statuses: Statuses
 ) -> None:
     for subtype, more in (
         ("task_started", {"tool_use_id": "t1", "description": "Start the server"}),
         ("task_progress", {"description": "Waiting"}),
         ("task_updated", {"patch": {"status": "running"}}),
     ):
-        hearing.handle({"type": "system", "subtype": subtype, "task_id": "b1", **more})
-        assert hearing.background_tasks == {"b1"}
+        handler.handle({"type": "system", "subtype": subtype, "task_id": "b1", **more})
+        assert handler.background_tasks == {"b1"}
     ended = {"subtype": "task_notification", "status": "completed", "summary": "It is over"}
-    hearing.handle({"type": "system", "task_id": "b1", **ended})
-    assert hearing.background_tasks == set()
-    assert [each["status"] for each in told.statuses] == [
+    handler.handle({"type": "system", "task_id": "b1", **ended})
+    assert handler.background_tasks == set()
+    assert [each["status"] for each in statuses.statuses] == [
         "taskStarted",
         "taskProgress",
         "taskUpdated",
         "taskEnded",
     ]
-    assert {each["taskId"] for each in told.statuses} == {"b1"}
-    assert (told.statuses[-1]["taskStatus"], told.statuses[-1]["description"]) == (
+    assert {each["taskId"] for each in statuses.statuses} == {"b1"}
+    assert (statuses.statuses[-1]["taskStatus"], statuses.statuses[-1]["description"]) == (
         "completed",
         "It is over",
     )
@@ -106,7 +106,7 @@ def test_tasks_in_the_background_are_told_from_their_start_to_their_end(
     ],
 )
 def test_what_is_new_or_odd_is_passed_over(
-    hearing: CliMessageHandler, told: Statuses, odd: Any
+    handler: CliMessageHandler, statuses: Statuses, odd: Any
 ) -> None:
-    hearing.handle(odd)
-    assert told.statuses == []
+    handler.handle(odd)
+    assert statuses.statuses == []

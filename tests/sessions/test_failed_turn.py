@@ -14,7 +14,7 @@ class Ended(Exception):
 
 
 @pytest.mark.parametrize(
-    ("error", "last_words", "told"),
+    ("error", "last_words", "message"),
     [
         (Ended(-9), "", "it was killed: SIGKILL"),
         (Ended(-11), "a warning", "it was killed: SIGSEGV"),
@@ -29,5 +29,7 @@ class Ended(Exception):
         (None, "", ""),
     ],
 )
-def test_how_it_ended_is_told_in_words(error: Exception | None, last_words: str, told: str) -> None:
-    assert describe_exit(error, last_words) == told
+def test_how_it_ended_is_told_in_words(
+    error: Exception | None, last_words: str, message: str
+) -> None:
+    assert describe_exit(error, last_words) == message

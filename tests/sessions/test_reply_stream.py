@@ -25,7 +25,7 @@ def says(text: str) -> dict[str, Any]:
     return {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}
 
 
-def heard(*events: dict[str, Any]) -> ReplyStream:
+def stream_of(*events: dict[str, Any]) -> ReplyStream:
     stream = ReplyStream(SESSION_ID, EventBus())
     for event in events:
         stream.handle_stream_event(event)
@@ -37,27 +37,33 @@ def cut(stream: ReplyStream) -> list[tuple[str, int, str]]:
 
 
 async def test_as_far_as_it_came() -> None:
-    assert cut(heard(starts("m"), begins(0), says("one "), says("two"))) == [("m", 0, "one two")]
+    assert cut(stream_of(starts("m"), begins(0), says("one "), says("two"))) == [
+        ("m", 0, "one two")
+    ]
 
 
 async def test_a_block_whose_message_has_not_come_yet() -> None:
-    stream = heard(starts("m"), begins(0), says("one"), begins(1), says("two"))
+    stream = stream_of(starts("m"), begins(0), says("one"), begins(1), says("two"))
     assert cut(stream) == [("m", 0, "one"), ("m", 1, "two")]
     stream.clear_withdrawn()
     assert cut(stream) == [("m", 1, "two")]
 
 
 async def test_of_several_attempts_the_one_that_came_furthest() -> None:
-    stream = heard(starts("m1"), begins(0), says("one two"), starts("m2"), begins(0), says("one"))
+    stream = stream_of(
+        starts("m1"), begins(0), says("one two"), starts("m2"), begins(0), says("one")
+    )
     assert cut(stream) == [("m1", 0, "one two"), ("m2", 0, "one")]
     stream.withdraw_block()
     assert cut(stream) == [("m1", 0, "one two")]
-    stream = heard(starts("m1"), begins(0), says("one"), starts("m2"), begins(0), says("one two"))
+    stream = stream_of(
+        starts("m1"), begins(0), says("one"), starts("m2"), begins(0), says("one two")
+    )
     assert cut(stream) == [("m2", 0, "one two")]
 
 
 async def test_nothing_once_its_message_has_come() -> None:
-    stream = heard(starts("m"), begins(0), says("one"))
+    stream = stream_of(starts("m"), begins(0), says("one"))
     stream.end_block("m")
     stream.clear_withdrawn()
     assert cut(stream) == []

@@ -42,16 +42,16 @@ async def write_transcript(sessions: ManagedSessions, *prompts: str) -> None:
 
 
 def interrupt(sessions: ManagedSessions, session_id: str = SESSION_ID) -> None:
-    """An earlier keeper left a turn there."""
-    left = InterruptedTurn(
+    """An earlier keeper interrupted a turn there."""
+    interrupted = InterruptedTurn(
         uuid_of(901),
         "2026-01-01T00:00:00Z",
         prompt=QueuedMessage(uuid_of(901), "Go on with it"),
         workdir="/code/shop",
         error=Fault("cli_crashed", "It crashed."),
     )
-    live = LiveState(state="idle", origin=None, workdir="/code/shop", started=left.started)
-    change = SessionChange(session_id=session_id, live=live, unfinished_turn=left)
+    live = LiveState(state="idle", origin=None, workdir="/code/shop", started=interrupted.started)
+    change = SessionChange(session_id=session_id, live=live, unfinished_turn=interrupted)
     sessions.journal.handle_session_change(change)
     sessions.journal.handle_session_change(SessionChange(session_id=session_id))
 

@@ -88,7 +88,7 @@ class Kills:
         self.stage = stage
         self.url = url
         self.random = random.Random(16)
-        self.found: Counter[str] = Counter()
+        self.finds: Counter[str] = Counter()
         self.wrong: list[str] = []
 
 
@@ -99,7 +99,7 @@ class Sitting:
         self.stage = kills.stage
         self.url = kills.url
         self.random = kills.random
-        self.found = kills.found
+        self.finds = kills.finds
         self.wrong = kills.wrong
         self.one = one
         self.other = other
@@ -107,14 +107,14 @@ class Sitting:
 
     async def sit(self, numbers: Iterator[int]) -> None:
         rounds = 0
-        while self.found["killed"] < KILLS:
+        while self.finds["killed"] < KILLS:
             number = next(numbers)
             if rounds % OF_A_SESSION == 0:
                 await self.begin(number)
             rounds += 1
             await self.round(number)
             if number % 20 == 19:
-                print(dict(self.found), flush=True)  # noqa: T201 - for who started a long one
+                print(dict(self.finds), flush=True)  # noqa: T201 - for who started a long one
 
     async def begin(self, number: int) -> None:
         self.session = await self.stage.start_session(f"say: session of round {number}")
@@ -135,12 +135,12 @@ class Sitting:
         killed = self.kill()
         page = await self.at_rest()
         error = page["session"]["error"]
-        self.found["killed" if killed else "nothing to kill"] += 1
-        self.found[f"ended: {error['code'] if error else 'done'}"] += 1
+        self.finds["killed" if killed else "nothing to kill"] += 1
+        self.finds[f"ended: {error['code'] if error else 'done'}"] += 1
         if error is None and not is_answered(page, prompt):
             self.wrong.append(f"round {number} ended in silence: {prompt}")
         streamed = [" ".join(each.split()) for each in await self.one.evaluate("window.streamed")]
-        self.found["streamed words"] += sum(len(each.split()) for each in streamed)
+        self.finds["streamed words"] += sum(len(each.split()) for each in streamed)
         await self.other.reload()
         for name, tab in (("open tab", self.one), ("after a reload", self.other)):
             await self.check(f"round {number}, {name}", tab, prompt, streamed, error)
@@ -159,9 +159,12 @@ class Sitting:
     def pid(self) -> int | None:
         for file in (self.stage.home.config / "sessions").glob("*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError):
-                known = json.loads(file.read_text())
-                if known["sessionId"] == self.session and Path(f"/proc/{known['pid']}").exists():
-                    return int(known["pid"])
+                presence = json.loads(file.read_text())
+                if (
+                    presence["sessionId"] == self.session
+                    and Path(f"/proc/{presence['pid']}").exists()
+                ):
+                    return int(presence["pid"])
         return None
 
     async def at_rest(self) -> Any:
@@ -170,8 +173,8 @@ class Sitting:
             page = await self.stage.request("GET", f"/sessions/{self.session}")
             if page["turn"] is None and page["session"]["state"] == "idle" and not page["queue"]:
                 return page
-            for asked in (await self.stage.request("GET", "/attention"))["attention"]:
-                answer = {"attentionId": asked["id"], "decision": "deny", "message": "no"}
+            for question in (await self.stage.request("GET", "/attention"))["attention"]:
+                answer = {"attentionId": question["id"], "decision": "deny", "message": "no"}
                 with contextlib.suppress(AssertionError):
                     await self.stage.request("POST", "/resolve", answer)
 
@@ -179,9 +182,9 @@ class Sitting:
         self, where: str, tab: Page, prompt: str, streamed: list[str], error: Any
     ) -> None:
         first, *_ = prompt.split("\n")
-        said = prompt_texts(tab).filter(has_text=prompt)
+        sent_prompt = prompt_texts(tab).filter(has_text=prompt)
         column = tab.locator(".log .column")
-        await self.holds("lost prompt", where, expect(said).to_have_count(1), first)
+        await self.holds("lost prompt", where, expect(sent_prompt).to_have_count(1), first)
         for words in streamed:
             await self.holds("lost words", where, expect(column).to_contain_text(words), words)
         if error is None:
@@ -197,18 +200,18 @@ class Sitting:
         try:
             await expected
         except AssertionError:
-            self.found[name] += 1
+            self.finds[name] += 1
             self.wrong.append(f"{name} in {where}: {what}")
 
 
 def is_answered(page: Any, prompt: str) -> bool:
     """Whether Claude's last words stand behind this prompt; then nothing broke off."""
-    asked = [said(message) for message in page["messages"] if message["kind"] == "prompt"]
+    prompts = [text_of(message) for message in page["messages"] if message["kind"] == "prompt"]
     last = page["messages"][-1]
-    return asked[-1:] == [prompt] and last["kind"] == "reply" and last["model"] != "<synthetic>"
+    return prompts[-1:] == [prompt] and last["kind"] == "reply" and last["model"] != "<synthetic>"
 
 
-def said(message: Any) -> str:
+def text_of(message: Any) -> str:
     return "".join(block.get("text", "") for block in message["content"])
 
 
@@ -228,5 +231,5 @@ async def test_whenever_it_is_killed_no_word_is_lost_and_it_is_said_why(
     ]
     numbers = itertools.count()
     await asyncio.gather(*(sitting.sit(numbers) for sitting in sittings))
-    print(dict(kills.found))  # noqa: T201 - the same
+    print(dict(kills.finds))  # noqa: T201 - the same
     assert not kills.wrong, "\n".join(kills.wrong)

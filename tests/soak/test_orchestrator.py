@@ -71,11 +71,11 @@ def planned(chance: random.Random) -> list[Item]:
     for number in range(DISPATCHES // AN_ITEM):
         key = f"item/{number} ä"
         steps: list[list[Dispatch]] = []
-        left = AN_ITEM
-        while left:
+        remaining = AN_ITEM
+        while remaining:
             words = f"say: {key} step {len(steps)}"
             kind = chance.choice(["one", "one", "slow", "once more", "several", "fails", "expires"])
-            if kind == "several" and left >= 3:
+            if kind == "several" and remaining >= 3:
                 steps.append([Dispatch(key, f"{words} part {part}") for part in range(3)])
             elif kind == "once more":
                 one = Dispatch(key, words)
@@ -89,7 +89,7 @@ def planned(chance: random.Random) -> list[Item]:
                 steps.append([Dispatch(key, words, expires_in=0.01)])
             else:
                 steps.append([Dispatch(key, words)])
-            left -= len({each.uuid for each in steps[-1]})
+            remaining -= len({each.uuid for each in steps[-1]})
         items.append(Item(key, steps))
     return items
 
@@ -240,15 +240,15 @@ async def test_every_thread_is_exactly_its_own(scripted_api: ScriptedApi) -> Non
         begun_by: dict[str, set[str]] = {}
         async with work.asking():
             for item in items:
-                shown = await work.conversation(item.key)
-                earlier = [each["sessionId"] for each in shown["earlier"]]
-                sessions_of[item.key] = list(filter(None, [*earlier, shown["sessionId"]]))
-                assert {each["uuid"] for each in shown["log"]} == {
+                conversation = await work.conversation(item.key)
+                earlier = [each["sessionId"] for each in conversation["earlier"]]
+                sessions_of[item.key] = list(filter(None, [*earlier, conversation["sessionId"]]))
+                assert {each["uuid"] for each in conversation["log"]} == {
                     each.uuid for each in item.dispatches
                 }
                 # an answer can be lost with its keeper; the trail has every attempt
                 begun_by[item.key] = {
-                    each["uuid"] for each in shown["log"] if each["how"] == "created"
+                    each["uuid"] for each in conversation["log"] if each["how"] == "created"
                 }
 
         every = [session for sessions in sessions_of.values() for session in sessions]
@@ -258,19 +258,19 @@ async def test_every_thread_is_exactly_its_own(scripted_api: ScriptedApi) -> Non
             check(item, sessions_of[item.key], written)
             assert begun_by[item.key] <= {each.uuid for each in item.steps[0]}, item
             assert begun_by[item.key] or item.steps[0][0].expires_in < HOUR, item
-        print(told(items, work, len(written)))  # noqa: T201 - what the long run was about
+        print(summary_of(items, work, len(written)))  # noqa: T201 - what the long run was about
         assert "Traceback" not in work.keeper.log
 
 
 def check(item: Item, sessions: list[str], written: dict[str, list[tuple[str, str]]]) -> None:
     ours = {each.uuid: each for each in item.dispatches}
-    thread = [said for session in sessions for said in written.get(session, [])]
+    thread = [prompt for session in sessions for prompt in written.get(session, [])]
     thread = [(uuid, text) for uuid, text in thread if not is_the_cli_s_own(text)]
     # none lost, none twice, none of another item
     assert sorted(thread) == sorted((each.uuid, each.text) for each in ours.values()), item.key
     # in the order in which it was worked on; what was said at once, in any
-    places = {uuid: at for at, (uuid, _) in enumerate(thread)}
-    steps = [[places[each.uuid] for each in step] for step in item.steps]
+    positions = {uuid: at for at, (uuid, _) in enumerate(thread)}
+    steps = [[positions[each.uuid] for each in step] for step in item.steps]
     assert all(max(one) < min(next_) for one, next_ in itertools.pairwise(steps)), item
     where = {uuid: session for session in sessions for uuid, _ in written.get(session, [])}
     for uuid, dispatch in ours.items():
@@ -283,7 +283,7 @@ def check(item: Item, sessions: list[str], written: dict[str, list[tuple[str, st
                 )
 
 
-def told(items: list[Item], work: Orchestrator, sessions: int) -> str:
+def summary_of(items: list[Item], work: Orchestrator, sessions: int) -> str:
     every = {each.uuid: each for item in items for each in item.dispatches}
     outcomes = Counter(each.answers[-1]["ended"]["outcome"] for each in every.values())
     how = Counter(each.answers[-1]["how"] for each in every.values())

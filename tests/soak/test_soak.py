@@ -54,15 +54,15 @@ class Soak:
     """One keeper, and everything that is done to it."""
 
     def __init__(
-        self, keeper: KeeperProcess, home: DemoHome, visitor: KeeperApi, ear: SocketListener
+        self, keeper: KeeperProcess, home: DemoHome, visitor: KeeperApi, listener: SocketListener
     ) -> None:
         self.keeper = keeper
         self.home = home
         self.visitor = visitor
-        self.ear = ear
+        self.listener = listener
         self.work = home.project("scratch")
         self.random = random.Random(7)
-        self.said: dict[str, list[str]] = {}
+        self.prompts: dict[str, list[str]] = {}
 
     async def round(self, number: int) -> None:
         texts = [f"say: round {number}, session {which}" for which in range(3)]
@@ -71,31 +71,31 @@ class Soak:
         allowed, interrupted, killed = sessions
         await asyncio.gather(self.clients_that_vanish(), self.many_requests())
         await self.say(allowed, f"run: touch {number}.txt")
-        question = (await self.ear.wait_for_event("attention/raised", allowed))["attention"]
+        question = (await self.listener.wait_for_event("attention/raised", allowed))["attention"]
         body = {"attentionId": question["id"], "decision": "allow"}
         await self.visitor.post("/resolve", body)
-        await self.ear.wait_for_turn_end(allowed, outcome="done")
+        await self.listener.wait_for_turn_end(allowed, outcome="done")
         assert (self.work / f"{number}.txt").exists()
 
         await self.say(interrupted, "slow: 600")
-        await self.ear.wait_for_event("message/delta", interrupted)
+        await self.listener.wait_for_event("message/delta", interrupted)
         await self.visitor.post(f"/sessions/{interrupted}/interrupt", status=202)
-        await self.ear.wait_for_turn_end(interrupted, outcome="interrupted")
+        await self.listener.wait_for_turn_end(interrupted, outcome="interrupted")
 
         await self.say(killed, "slow: 600")
-        await self.ear.wait_for_event("message/delta", killed)
+        await self.listener.wait_for_event("message/delta", killed)
         # a CLI writes a moment after it speaks, and takes that moment with it
         await wait_until(lambda: self.is_written(killed, "slow: 600"))
         os.kill(self.pid_of(killed), signal.SIGKILL)
-        await self.ear.wait_for_turn_end(killed, outcome="failed")
+        await self.listener.wait_for_turn_end(killed, outcome="failed")
         await self.say(killed, "say: after the kill")
-        await self.ear.wait_for_turn_end(killed, outcome="done")
+        await self.listener.wait_for_turn_end(killed, outcome="done")
 
         self.files_that_come_and_go(number)
         for session in sessions:
             history = (await self.visitor.get(f"/sessions/{session}?limit=1000"))["messages"]
             prompts = [text_of(each) for each in history if each["kind"] == "prompt"]
-            assert prompts == self.said[session]
+            assert prompts == self.prompts[session]
             await self.visitor.post(f"/sessions/{session}/close", status=202)
         while (await self.visitor.get("/health"))["live"]:
             pass
@@ -104,17 +104,17 @@ class Soak:
         """In whichever order they come."""
         waiting = set(sessions)
         while waiting:
-            event = await self.ear.wait_for_event("turn/finished", outcome="done")
+            event = await self.listener.wait_for_event("turn/finished", outcome="done")
             waiting.discard(event["sessionId"])
 
     async def begin(self, text: str) -> str:
         session = await self.visitor.start_session(self.work, text)
-        self.said[session] = [text]
+        self.prompts[session] = [text]
         return session
 
     async def say(self, session: str, text: str) -> None:
         await self.visitor.post("/send", {"sessionId": session, "text": text}, 202)
-        self.said[session].append(text)
+        self.prompts[session].append(text)
 
     def is_written(self, session: str, text: str) -> bool:
         (path,) = self.home.config.glob(f"projects/*/{session}.jsonl")
@@ -123,19 +123,19 @@ class Soak:
     def pid_of(self, session: str) -> int:
         for file in (self.home.config / "sessions").glob("*.json"):
             with contextlib.suppress(OSError, ValueError):
-                known = json.loads(file.read_text())
-                if known["sessionId"] == session and is_alive(known["pid"]):
-                    return int(known["pid"])
+                presence = json.loads(file.read_text())
+                if presence["sessionId"] == session and is_alive(presence["pid"]):
+                    return int(presence["pid"])
         raise AssertionError("its CLI was not found")
 
     async def clients_that_vanish(self) -> None:
         for _ in range(5):
-            ear = await self.visitor.listen()
-            line = ear.ws.get_extra_info("socket")
+            listener = await self.visitor.listen()
+            line = listener.ws.get_extra_info("socket")
             assert line is not None
             # as when a machine falls asleep: no word of goodbye
             line.shutdown(socket.SHUT_RDWR)
-            await ear.ws.close()
+            await listener.ws.close()
 
     async def many_requests(self) -> None:
         async def read(path: str) -> None:
@@ -165,8 +165,8 @@ class Soak:
         """Until nothing is left over: as many descriptors, tasks and sockets as before."""
         while True:
             now = await self.figures()
-            kept = ("process_open_fds", "claudekeeper_tasks", "claudekeeper_sockets")
-            if like is None or all(now[name] <= like[name] for name in kept):
+            names = ("process_open_fds", "claudekeeper_tasks", "claudekeeper_sockets")
+            if like is None or all(now[name] <= like[name] for name in names):
                 return now
 
 
@@ -178,8 +178,8 @@ async def test_mixed_work_leaves_nothing_behind(
     with KeeperProcess(home, "--no-ui", api_url=scripted_api.url) as keeper:
         # a connection a request: whatever stays open is not the client's
         async with connect_api(keeper, force_close=True) as visitor:
-            ear = await visitor.listen()
-            soak = Soak(keeper, home, visitor, ear)
+            listener = await visitor.listen()
+            soak = Soak(keeper, home, visitor, listener)
             # the first round imports the SDK, opens the cache and fills the pools
             await soak.round(0)
             first = await soak.settled(None)

@@ -35,19 +35,19 @@ class KeeperApi:
         return str((await self.post("/send", body, 202))["sessionId"])
 
     async def listen(self) -> SocketListener:
-        ear = SocketListener(await self.client.ws_connect("/ws", max_msg_size=0))
-        await ear.wait_for_event("hello")
-        await ear.send({"type": "subscribe", "sessions": ["*"]})
-        await ear.wait_for_event("subscribed")
-        return ear
+        listener = SocketListener(await self.client.ws_connect("/ws", max_msg_size=0))
+        await listener.wait_for_event("hello")
+        await listener.send({"type": "subscribe", "sessions": ["*"]})
+        await listener.wait_for_event("subscribed")
+        return listener
 
     async def listen_since(self, position: str) -> SocketListener:
         """Back again; what was missed comes next, or the word that it is forgotten."""
-        ear = SocketListener(await self.client.ws_connect("/ws", max_msg_size=0))
-        await ear.wait_for_event("hello")
-        await ear.send({"type": "subscribe", "sessions": ["*"], "since": position})
-        await ear.wait_for(lambda event: event["type"] in {"subscribed", "resync"})
-        return ear
+        listener = SocketListener(await self.client.ws_connect("/ws", max_msg_size=0))
+        await listener.wait_for_event("hello")
+        await listener.send({"type": "subscribe", "sessions": ["*"], "since": position})
+        await listener.wait_for(lambda event: event["type"] in {"subscribed", "resync"})
+        return listener
 
     async def open_sockets(self) -> int:
         """How many are open, by the keeper's own count."""

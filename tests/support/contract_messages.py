@@ -42,11 +42,11 @@ def text_message(kind: str, text: str, role: str = "system") -> dict[str, Any]:
 
 
 def tool_call(
-    tool: str, given: dict[str, Any], result: Any = "done", *, failed: bool = False
+    tool: str, tool_input: dict[str, Any], result: Any = "done", *, failed: bool = False
 ) -> list[dict[str, Any]]:
     """A call and its result."""
     call_id = f"toolu_{next(_numbers)}"
-    use = {"type": "tool_use", "id": call_id, "name": tool, "input": given}
+    use = {"type": "tool_use", "id": call_id, "name": tool, "input": tool_input}
     came = {
         "type": "tool_result",
         "tool_use_id": call_id,

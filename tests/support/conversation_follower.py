@@ -32,10 +32,10 @@ class HistoryFollower:
         """Also after having been away: from where it was."""
         if not self._position:
             await self.load()
-        ear = self._listener = await self._keeper.listen(self._session, since=self._position)
-        if ear.events[-1]["type"] == "resync":
+        listener = self._listener = await self._keeper.listen(self._session, since=self._position)
+        if listener.events[-1]["type"] == "resync":
             await self.load()
-        self._reader_task = asyncio.get_running_loop().create_task(self._read_until_pong(ear))
+        self._reader_task = asyncio.get_running_loop().create_task(self._read_until_pong(listener))
 
     async def disconnect(self) -> None:
         if self._listener is not None and self._reader_task is not None:
@@ -60,8 +60,8 @@ class HistoryFollower:
             self._read_until_pong(self._listener)
         )
 
-    async def _read_until_pong(self, ear: SocketListener) -> None:
-        while (event := await ear.next_event())["type"] != "pong":
+    async def _read_until_pong(self, listener: SocketListener) -> None:
+        while (event := await listener.next_event())["type"] != "pong":
             await self._apply(event)
 
     async def _apply(self, event: Event) -> None:
@@ -86,11 +86,11 @@ class HistoryFollower:
     def _add(self, message: Any, after: str | None) -> None:
         uuids = [each["uuid"] for each in self.messages]
         if message["uuid"] in uuids:
-            place = uuids.index(message["uuid"])
+            index = uuids.index(message["uuid"])
             if after is None:
-                self.messages[place] = message
+                self.messages[index] = message
                 return
-            del self.messages[place], uuids[place]
+            del self.messages[index], uuids[index]
         self.messages.insert(uuids.index(after) + 1 if after in uuids else len(uuids), message)
         if message["kind"] == "reply" and text_of(message) and message["model"] != "<synthetic>":
             pieces = [

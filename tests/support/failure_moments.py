@@ -116,9 +116,12 @@ class FailureMoment:
     def pid(self) -> int:
         for file in (self.stage.home.config / "sessions").glob("*.json"):
             with contextlib.suppress(OSError, ValueError):
-                known = json.loads(file.read_text())
-                if known["sessionId"] == self.session and Path(f"/proc/{known['pid']}").exists():
-                    return int(known["pid"])
+                presence = json.loads(file.read_text())
+                if (
+                    presence["sessionId"] == self.session
+                    and Path(f"/proc/{presence['pid']}").exists()
+                ):
+                    return int(presence["pid"])
         raise AssertionError("its CLI was not found")
 
     # ---- what has to be told ----
@@ -131,9 +134,9 @@ class FailureMoment:
         await self.check_page(self.first_tab)
 
     async def check_page(self, page: Page) -> None:
-        said = prompt_texts(page).filter(has_text=self.prompt)
+        sent_prompt = prompt_texts(page).filter(has_text=self.prompt)
         await expect(page.get_by_text(self.reason).first).to_be_visible()
-        await expect(said).to_have_count(1)
+        await expect(sent_prompt).to_have_count(1)
         await expect(remedy_buttons(page)).to_have_text([self.remedy])
         await expect(page.locator(".reply[aria-busy=true]")).to_have_count(0)
         await expect(page.locator(".you[data-state=sending]")).to_have_count(0)
@@ -148,8 +151,8 @@ class FailureMoment:
         failed = page["failed"]
         asked_for = [each for each in page["messages"] if each["kind"] == "prompt"]
         asked_for += [each["prompt"] for each in failed if each["prompt"]]
-        said = [text for each in asked_for for text in texts_of(each)]
-        assert said.count(self.prompt) == 1, said
+        texts = [text for each in asked_for for text in texts_of(each)]
+        assert texts.count(self.prompt) == 1, texts
         if self.has_partial:
             words = [
                 text for turn in failed for each in turn["messages"] for text in texts_of(each)

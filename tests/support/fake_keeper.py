@@ -217,16 +217,16 @@ class FakeKeeper:
         row = self.rows.get(request.match_info["id"])
         if row is None:
             return error_response(404, "session_not_found", "There is no session with this id.")
-        said = self.messages.get(row["id"], [])
-        places = [message["uuid"] for message in said]
+        messages = self.messages.get(row["id"], [])
+        uuids = [message["uuid"] for message in messages]
         before = request.query.get("before")
-        end = len(said) if before is None else places.index(before)
+        end = len(messages) if before is None else uuids.index(before)
         start = max(0, end - int(request.query.get("limit", "200")))
         return web.json_response(
             {
                 "session": row,
-                "messages": said[start:end],
-                "before": places[start] if start > 0 else None,
+                "messages": messages[start:end],
+                "before": uuids[start] if start > 0 else None,
                 "branches": [],
                 "queue": [],
                 "partial": None,
@@ -267,8 +267,10 @@ class FakeKeeper:
         return response
 
     async def workdirs(self, request: web.Request) -> web.Response:
-        found = sorted({str(row["workdir"]) for row in self.rows.values()})
-        return web.json_response({"workdirs": [{"workdir": path, "sessions": 1} for path in found]})
+        workdirs = sorted({str(row["workdir"]) for row in self.rows.values()})
+        return web.json_response(
+            {"workdirs": [{"workdir": path, "sessions": 1} for path in workdirs]}
+        )
 
     # ---- talking ----
 
@@ -279,9 +281,9 @@ class FakeKeeper:
         path = request.query.get("path", "/code")
         if path not in self.folders:
             return error_response(404, "directory_not_found", "There is no such directory.")
-        found = [{"name": name, "path": f"{path}/{name}"} for name in self.folders[path]]
+        folders = [{"name": name, "path": f"{path}/{name}"} for name in self.folders[path]]
         parent = path.rpartition("/")[0] or "/"
-        return web.json_response({"path": path, "parent": parent, "directories": found})
+        return web.json_response({"path": path, "parent": parent, "directories": folders})
 
     async def commands(self, request: web.Request) -> web.Response:
         return web.json_response(
@@ -300,14 +302,19 @@ class FakeKeeper:
         if self.refusal is not None:
             return error_response(429, "keeper_busy", self.refusal)
         self.bodies.append(body)
-        asked = json.loads(body)
-        known = asked.get("sessionId") or session(900 + len(self.bodies))["id"]
-        if known not in self.rows:
-            started = session(900, id=known, workdir=asked["workdir"], title=None, state="running")
-            started |= {"project": asked["workdir"].rpartition("/")[2], "origin": "gateway"}
-            started |= {"firstPrompt": asked.get("text"), "lastPrompt": asked.get("text")}
-            self.rows[known] = started
-        answer = {"sessionId": known, "uuid": asked.get("uuid"), "state": "queued"}
+        request_body = json.loads(body)
+        session_id = request_body.get("sessionId") or session(900 + len(self.bodies))["id"]
+        if session_id not in self.rows:
+            started = session(
+                900, id=session_id, workdir=request_body["workdir"], title=None, state="running"
+            )
+            started |= {"project": request_body["workdir"].rpartition("/")[2], "origin": "gateway"}
+            started |= {
+                "firstPrompt": request_body.get("text"),
+                "lastPrompt": request_body.get("text"),
+            }
+            self.rows[session_id] = started
+        answer = {"sessionId": session_id, "uuid": request_body.get("uuid"), "state": "queued"}
         return web.json_response(answer, status=202)
 
     async def route(self, request: web.Request) -> web.Response:
@@ -341,8 +348,8 @@ class FakeKeeper:
         )
 
     async def timeline(self, request: web.Request) -> web.Response:
-        told = {"by": "day", "zone": "UTC", "after": None, "before": None, "complete": True}
-        return web.json_response({**told, "total": {}, "buckets": [], "prompts": self.hits})
+        usage = {"by": "day", "zone": "UTC", "after": None, "before": None, "complete": True}
+        return web.json_response({**usage, "total": {}, "buckets": [], "prompts": self.hits})
 
     async def archive_status(self, request: web.Request) -> web.Response:
         if request.method == "POST":
@@ -354,12 +361,12 @@ class FakeKeeper:
     async def resolve(self, request: web.Request) -> web.Response:
         body = await request.read()
         self.bodies.append(body)
-        asked = json.loads(body)
-        open_ones = [row for row in self.attention if row["id"] == asked["attentionId"]]
+        request_body = json.loads(body)
+        open_ones = [row for row in self.attention if row["id"] == request_body["attentionId"]]
         if not open_ones:
             return error_response(409, "attention_gone", "Somebody answered this already.")
         self.attention.remove(open_ones[0])
-        return web.json_response({"attentionId": asked["attentionId"], "decision": "allow"})
+        return web.json_response({"attentionId": request_body["attentionId"], "decision": "allow"})
 
     async def accept(self, request: web.Request) -> web.Response:
         """For what a test only wants to have arrived."""
@@ -376,9 +383,9 @@ class FakeKeeper:
         self.sockets.put_nowait(socket)
         try:
             async for message in socket:
-                asked = json.loads(message.data)
-                self.socket_messages.put_nowait(asked)
-                if asked["type"] == "subscribe":
+                command = json.loads(message.data)
+                self.socket_messages.put_nowait(command)
+                if command["type"] == "subscribe":
                     await socket.send_json({"type": "subscribed", "replayed": 0})
         finally:
             self.open_sockets.discard(socket)
@@ -394,7 +401,7 @@ class FakeKeeper:
 
 def question(number: int, of: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """An open question of a session, as the contract has it."""
-    asked: dict[str, Any] = {
+    question_fields: dict[str, Any] = {
         "id": f"question-{number}",
         "sessionId": of["id"],
         "toolUseId": f"toolu_{number}",
@@ -410,9 +417,9 @@ def question(number: int, of: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "origin": "gateway",
         "raised": "2025-10-01T09:00:00Z",
     }
-    asked |= changes
+    question_fields |= changes
     # each by itself, unless a test says what belongs together
-    return {"grants": [[each] for each in asked["suggestions"]]} | asked
+    return {"grants": [[each] for each in question_fields["suggestions"]]} | question_fields
 
 
 def error_response(status: int, code: str, message: str) -> web.Response:

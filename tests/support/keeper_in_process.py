@@ -41,9 +41,9 @@ class InProcessKeeper:
         self.home = home
         self.workdir = home / "work"
         self.workdir.mkdir(exist_ok=True)
-        places = DataPaths(projects_folder(), home / "state.json", home / "cache.db")
+        paths = DataPaths(projects_folder(), home / "state.json", home / "cache.db")
         settings = Config(token=TOKEN, hook_token=HOOK_TOKEN, limits=limits or Limits(), **config)
-        self.app = create_app(settings, places, "2.1.0", clock=clock)
+        self.app = create_app(settings, paths, "2.1.0", clock=clock)
         self.client: TestClient[Any, Any]
 
     async def start(self, aiohttp_client: AiohttpClient) -> InProcessKeeper:
@@ -71,10 +71,10 @@ class InProcessKeeper:
         where = {"sessionId": session} if session else {"workdir": str(self.workdir)}
         return await self.post("/send", {**where, "text": text, **more}, 202)
 
-    async def start_session(self, text: str, ear: SocketListener, **more: Any) -> str:
+    async def start_session(self, text: str, listener: SocketListener, **more: Any) -> str:
         """A new session whose first turn is over."""
         session = str((await self.send(text, **more))["sessionId"])
-        await ear.wait_for_turn_end(session, outcome="done")
+        await listener.wait_for_turn_end(session, outcome="done")
         return session
 
     async def resolve(self, attention: Event, status: int = 200, **answer: Any) -> Any:
@@ -96,12 +96,12 @@ class InProcessKeeper:
 
     async def listen(self, *sessions: str, since: str | None = None) -> SocketListener:
         ws = await self.client.ws_connect("/ws", max_msg_size=0)
-        ear = SocketListener(ws)
-        await ear.wait_for(lambda event: event["type"] == "hello")
+        listener = SocketListener(ws)
+        await listener.wait_for(lambda event: event["type"] == "hello")
         ask: Event = {"type": "subscribe", "sessions": list(sessions) or ["*"]}
-        await ear.send(ask | ({"since": since} if since else {}))
-        await ear.wait_for(lambda event: event["type"] in ("subscribed", "resync"))
-        return ear
+        await listener.send(ask | ({"since": since} if since else {}))
+        await listener.wait_for(lambda event: event["type"] in ("subscribed", "resync"))
+        return listener
 
     def transcript_path(self, session: str) -> Path:
         (path,) = projects_folder().glob(f"*/{session}.jsonl")
@@ -213,14 +213,16 @@ class SocketListener:
 
     def messages(self, session: str) -> list[Any]:
         """The main conversation as it was told, each in its place."""
-        told: list[Any] = []
+        messages: list[Any] = []
         for event in self.events_of("message/added", session):
             message = event["message"]
             if message["parentToolUseId"] is None:
-                uuids = [each["uuid"] for each in told]
+                uuids = [each["uuid"] for each in messages]
                 after = event["after"]
-                told.insert(uuids.index(after) + 1 if after in uuids else len(told), message)
-        return told
+                messages.insert(
+                    uuids.index(after) + 1 if after in uuids else len(messages), message
+                )
+        return messages
 
     async def close(self) -> None:
         await self.ws.close()

@@ -105,13 +105,13 @@ class KeeperProcess:
 
     def descendants(self) -> list[int]:
         """The processes that it started, at any depth."""
-        found: list[int] = []
+        pids: list[int] = []
         waiting = [self.pid]
         while waiting:
             mine = [pid for pid, parent in parent_pids().items() if parent == waiting[0]]
-            found += mine
+            pids += mine
             waiting = waiting[1:] + mine
-        return found
+        return pids
 
     @property
     def _stdout(self) -> IO[str]:
@@ -139,15 +139,15 @@ class KeeperProcess:
 
 def parent_pids() -> dict[int, int]:
     """Every process of the machine with its parent."""
-    found: dict[int, int] = {}
+    pids: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             # the name stands in brackets and may contain anything
             fields = status.read_text(errors="replace").rsplit(")", 1)[1].split()
         except OSError:
             continue
-        found[int(status.parent.name)] = int(fields[1])
-    return found
+        pids[int(status.parent.name)] = int(fields[1])
+    return pids
 
 
 def is_alive(pid: int) -> bool:
@@ -160,8 +160,8 @@ def is_alive(pid: int) -> bool:
 
 def parse_metrics(text: str) -> dict[str, float]:
     """The figures of /metrics by name and labels."""
-    found = re.findall(r"^([a-z_]+(?:\{.*\})?) (\S+)$", text, re.MULTILINE)
-    return {name: float(value) for name, value in found}
+    figures = re.findall(r"^([a-z_]+(?:\{.*\})?) (\S+)$", text, re.MULTILINE)
+    return {name: float(value) for name, value in figures}
 
 
 def parse_json_lines(text: str) -> list[dict[str, object]]:

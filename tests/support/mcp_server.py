@@ -36,8 +36,8 @@ def handle_request(method: str, params: dict[str, Any]) -> dict[str, Any] | None
     if method == "tools/list":
         return {"tools": TOOLS}
     if method == "tools/call":
-        said = f"{params['name']}: {params.get('arguments', {}).get('word', '')}"
-        return {"content": [{"type": "text", "text": said}]}
+        text = f"{params['name']}: {params.get('arguments', {}).get('word', '')}"
+        return {"content": [{"type": "text", "text": text}]}
     return None
 
 

@@ -40,7 +40,7 @@ class Orchestrator:
         item = await self.get(key)
         sessions = [each["sessionId"] for each in item["earlier"]]
         sessions += [item["sessionId"]] if item["sessionId"] else []
-        return [said for each in sessions for said in await prompts_of(self.keeper, each)]
+        return [prompts for each in sessions for prompts in await prompts_of(self.keeper, each)]
 
 
 async def prompts_of(keeper: InProcessKeeper, session: str) -> list[str]:

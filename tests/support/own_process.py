@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 
 def children() -> list[int]:
     """Children of this process, those that ended and were not seen off too."""
-    found: list[int] = []
+    pids: list[int] = []
     for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
         # a thread may end while we look
         with contextlib.suppress(OSError):
-            found += [int(pid) for pid in (thread / "children").read_text().split()]
-    return found
+            pids += [int(pid) for pid in (thread / "children").read_text().split()]
+    return pids
 
 
 def is_child(pid: int) -> bool:
@@ -30,3 +33,13 @@ def task_names() -> list[str]:
     """By name, without those of connections and requests, which come and go."""
     names = [task.get_name() for task in asyncio.all_tasks()]
     return sorted(name for name in names if not name.startswith("Task-"))
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Its output can be read; at the end it is terminated, whatever became of the test."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()

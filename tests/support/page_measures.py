@@ -86,12 +86,12 @@ AXE_OPTIONS = {
 
 async def low_contrast_texts(page: Page) -> list[str]:
     """Texts with a contrast below 4.5 to 1, as light and as dark."""
-    found = []
+    faults = []
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        found += [f"{scheme}: {each}" for each in await page.evaluate(LOW_CONTRAST_SCRIPT)]
+        faults += [f"{scheme}: {each}" for each in await page.evaluate(LOW_CONTRAST_SCRIPT)]
     await page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return found
+    return faults
 
 
 # whoever begins to type there is zoomed in by an iPhone, and not out again
@@ -102,22 +102,26 @@ ZOOMED_FIELDS_SCRIPT = """() => [...document.querySelectorAll('input, select, te
 
 
 async def zoomed_fields(page: Page) -> list[str]:
-    found: list[str] = await page.evaluate(ZOOMED_FIELDS_SCRIPT)
-    return found
+    faults: list[str] = await page.evaluate(ZOOMED_FIELDS_SCRIPT)
+    return faults
 
 
 async def small_targets(page: Page) -> list[str]:
-    found: list[str] = await page.evaluate(SMALL_TARGET_SCRIPT)
-    return found
+    faults: list[str] = await page.evaluate(SMALL_TARGET_SCRIPT)
+    return faults
 
 
 async def accessibility_faults(page: Page) -> list[str]:
     """What somebody who hears the page, or goes through it by keys, would stumble over."""
     # what is evaluated is not held by the page's own rules for scripts
     await page.evaluate(f"{AXE_SCRIPT.read_text()}; null")
-    found = (await page.evaluate("rules => axe.run(document, rules)", AXE_OPTIONS))["violations"]
-    said = [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
-    return [each for each in said if not _is_listbox_of_field(each)]
+    violations = (await page.evaluate("rules => axe.run(document, rules)", AXE_OPTIONS))[
+        "violations"
+    ]
+    faults = [
+        f"{rule['id']}: {node['html'][:120]}" for rule in violations for node in rule["nodes"]
+    ]
+    return [each for each in faults if not _is_listbox_of_field(each)]
 
 
 def _is_listbox_of_field(wrong: str) -> bool:

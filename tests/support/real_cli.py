@@ -101,11 +101,11 @@ class FinishedTurn:
 
     @property
     def blocks(self) -> list[ContentBlock]:
-        found: list[ContentBlock] = []
+        blocks: list[ContentBlock] = []
         for message in self.messages:
             if isinstance(message, AssistantMessage | UserMessage):
-                found += message.content if isinstance(message.content, list) else []
-        return found
+                blocks += message.content if isinstance(message.content, list) else []
+        return blocks
 
     @property
     def text(self) -> str:
@@ -147,8 +147,8 @@ class FinishedTurn:
 
     @property
     def result(self) -> ResultMessage:
-        (found,) = [message for message in self.messages if isinstance(message, ResultMessage)]
-        return found
+        (result,) = [message for message in self.messages if isinstance(message, ResultMessage)]
+        return result
 
     @property
     def errors(self) -> list[str]:

@@ -48,9 +48,9 @@ async def scroll_position(page: Page) -> tuple[str, float]:
     return row, await page.evaluate(ROW_TOP_SCRIPT, row)
 
 
-async def wait_for_position(page: Page, place: tuple[str, float]) -> None:
+async def wait_for_position(page: Page, position: tuple[str, float]) -> None:
     """Returns once the same row stands where it stood."""
-    given: Any = list(place)
+    argument: Any = list(position)
     await page.wait_for_function(
-        f"([k, was]) => Math.abs(({ROW_TOP_SCRIPT})(k) - was) < 3", arg=given
+        f"([k, was]) => Math.abs(({ROW_TOP_SCRIPT})(k) - was) < 3", arg=argument
     )

@@ -118,9 +118,9 @@ async def running_stage(api: ScriptedApi) -> AsyncIterator[RestartableKeeper]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 # ---- what is on the page ----

@@ -123,9 +123,9 @@ def prepare_claude_home(
     }
     (home / ".claude.json").write_text(json.dumps(settled))
     wanted = ("HOME", "CLAUDE", "ANTHROPIC_", "DISABLE_", "XDG_")
-    known = {name: value for name, value in environment.items() if name.startswith(wanted)}
+    fields = {name: value for name, value in environment.items() if name.startswith(wanted)}
     return {
-        **known,
+        **fields,
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
@@ -136,13 +136,13 @@ def prepare_claude_home(
 def presence_files() -> list[Any]:
     """What running Claude Codes say of themselves."""
     folder = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "sessions"
-    found = []
+    presences = []
     for path in folder.glob("*.json"):
         try:
-            found.append(json.loads(path.read_text()))
+            presences.append(json.loads(path.read_text()))
         except (OSError, ValueError):
             continue  # just being written
-    return found
+    return presences
 
 
 async def wait_for_only_presence() -> Any:

@@ -17,11 +17,11 @@ class SessionWatcher:
     """A client with one session open: what it has read, and what was told since."""
 
     def __init__(
-        self, keeper: InProcessKeeper, session: str, ear: SocketListener, page: list[Any]
+        self, keeper: InProcessKeeper, session: str, listener: SocketListener, page: list[Any]
     ) -> None:
         self.keeper = keeper
         self.session = session
-        self.listener = ear
+        self.listener = listener
         self.messages: list[Any] = page
         self.subagent_messages: list[Any] = []
         self.resync_count = 0
@@ -29,8 +29,8 @@ class SessionWatcher:
     @classmethod
     async def open(cls, keeper: InProcessKeeper, session: str = SESSION_ID) -> SessionWatcher:
         answer = await keeper.get(f"/sessions/{session}?limit=1000")
-        ear = await keeper.listen(session, since=answer["position"])
-        return cls(keeper, session, ear, answer["messages"])
+        listener = await keeper.listen(session, since=answer["position"])
+        return cls(keeper, session, listener, answer["messages"])
 
     @property
     def uuids(self) -> list[str]:
@@ -63,11 +63,11 @@ class SessionWatcher:
             return
         self.messages = [each for each in self.messages if each["uuid"] != message["uuid"]]
         uuids = self.uuids
-        place = uuids.index(after) + 1 if after in uuids else len(uuids)
-        self.messages.insert(place, message)
+        index = uuids.index(after) + 1 if after in uuids else len(uuids)
+        self.messages.insert(index, message)
 
 
-async def wait_for_session_update(ear: SocketListener, session: str, **fields: Any) -> Any:
+async def wait_for_session_update(listener: SocketListener, session: str, **fields: Any) -> Any:
     """The session as soon as it is told to be so; what was told last counts too."""
 
     def matches(event: Event) -> bool:
@@ -77,10 +77,10 @@ async def wait_for_session_update(ear: SocketListener, session: str, **fields: A
             and all(event["session"][name] == value for name, value in fields.items())
         )
 
-    last = ear.events_of("session/updated", session)[-1:]
+    last = listener.events_of("session/updated", session)[-1:]
     if last and matches(last[0]):
         return last[0]["session"]
-    return (await ear.wait_for(matches))["session"]
+    return (await listener.wait_for(matches))["session"]
 
 
 def append_lines(path: Path, *lines: bytes) -> None:
@@ -93,7 +93,7 @@ def write_presence(pid: int, session: str = SESSION_ID, **fields: Any) -> Path:
     start = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     path = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "sessions" / f"{pid}.json"
     path.parent.mkdir(exist_ok=True)
-    known = {
+    standard = {
         "pid": pid,
         "sessionId": session,
         "procStart": start,
@@ -102,7 +102,7 @@ def write_presence(pid: int, session: str = SESSION_ID, **fields: Any) -> Path:
         "status": "idle",
         "statusUpdatedAt": 1_794_963_612_407,
     }
-    path.write_text(json.dumps(known | fields))
+    path.write_text(json.dumps(standard | fields))
     return path
 
 

@@ -106,8 +106,8 @@ def test_who_did_not_want_a_call_is_told_by_pages_and_by_the_whole() -> None:
         transcript.call(f"toolu_{number}")
         transcript.result(f"toolu_{number}", "no", **marks)
     page = read(transcript)
-    told = [message.denied_by for message in page.messages if message.kind == "toolResult"]
-    assert told == [None, "rule", "person", "person"]
+    denials = [message.denied_by for message in page.messages if message.kind == "toolResult"]
+    assert denials == [None, "rule", "person", "person"]
     sent, _ = read_stream(transcript.write(projects_folder()), SESSION_ID)
     assert [bytes(each) for each in sent] == [msgspec.json.encode(each) for each in page.messages]
 
@@ -267,8 +267,8 @@ def test_a_queued_command_may_run_under_another_name() -> None:
     transcript.raw_entry(type="queue-operation", operation="dequeue")
     transcript.prompt("<command-name>/usage</command-name>")
     transcript.prompt("thanks")
-    said = [text_of(message) for message in read(transcript).messages]
-    assert said == ["working", "<command-name>/usage</command-name>", "thanks"]
+    texts = [text_of(message) for message in read(transcript).messages]
+    assert texts == ["working", "<command-name>/usage</command-name>", "thanks"]
 
 
 def test_a_queued_command_that_is_none_here_is_shown_once() -> None:
@@ -280,8 +280,8 @@ def test_a_queued_command_that_is_none_here_is_shown_once() -> None:
     printed = "<local-command-stdout>/help isn't available here.</local-command-stdout>"
     transcript.entry("system", subtype="local_command", content=printed, isMeta=False)
     transcript.prompt("go on")
-    said = [text_of(message) for message in read(transcript).messages]
-    assert said == ["hello", "/help", printed, "go on"]
+    texts = [text_of(message) for message in read(transcript).messages]
+    assert texts == ["hello", "/help", printed, "go on"]
 
 
 def test_a_command_between_the_queue_and_its_prompt_confuses_nobody() -> None:
@@ -325,8 +325,8 @@ def test_what_the_machine_queued_does_not_stand_for_a_prompt(queued: str) -> Non
     transcript.prompt(queued)
     transcript.reply("noted")
     transcript.prompt("continue")
-    said = [text_of(message) for message in read(transcript).messages]
-    assert said == ["build it", "continue", "built", queued, "noted", "continue"]
+    texts = [text_of(message) for message in read(transcript).messages]
+    assert texts == ["build it", "continue", "built", queued, "noted", "continue"]
 
 
 def test_the_first_prompt_of_a_fork_waits_before_what_is_copied_and_is_shown_once() -> None:
@@ -336,8 +336,8 @@ def test_the_first_prompt_of_a_fork_waits_before_what_is_copied_and_is_shown_onc
     transcript.prompt("one way")
     transcript.reply("done")
     transcript.prompt("another way")
-    said = [text_of(message) for message in read(transcript).messages]
-    assert said == ["one way", "done", "another way"]
+    texts = [text_of(message) for message in read(transcript).messages]
+    assert texts == ["one way", "done", "another way"]
 
 
 def test_an_older_copy_of_a_line_is_never_shown_for_it() -> None:
@@ -374,8 +374,8 @@ def test_an_absorbed_prompt_is_shown_although_its_words_are_said_again_later() -
     transcript.raw_entry(type="queue-operation", operation="remove")
     transcript.reply("built")
     transcript.prompt("continue")
-    said = [text_of(message) for message in read(transcript).messages]
-    assert said == ["build it", "continue", "built", "continue"]
+    texts = [text_of(message) for message in read(transcript).messages]
+    assert texts == ["build it", "continue", "built", "continue"]
 
 
 def test_a_hidden_copy_of_a_line_does_not_hide_it() -> None:

@@ -61,9 +61,9 @@ def test_every_visible_line_is_shown_once_on_one_branch(
         and not line.get("isSidechain")
     ]
     messages = read_all_messages(transcript, session)
-    shown = [message.uuid for message in messages]
-    assert len(shown) == len(set(shown))
-    assert set(visible) <= set(shown)
+    uuids = [message.uuid for message in messages]
+    assert len(uuids) == len(set(uuids))
+    assert set(visible) <= set(uuids)
     assert {message.branch for message in messages} == {None}
     assert "compaction" in {message.kind for message in messages}
 
@@ -83,8 +83,10 @@ def test_the_list_knows_the_session(
     real_cli: RealCli,  # noqa: F811
 ) -> None:
     projects = real_cli.home.config / "projects"
-    (found,) = [f for folder in project_folders(projects) for f in list_transcripts(folder)]
-    look = quick_scan_file(found)
+    (transcript_file,) = [
+        f for folder in project_folders(projects) for f in list_transcripts(folder)
+    ]
+    look = quick_scan_file(transcript_file)
     assert look is not None
     result = continue_fold(look, None)
     assert result is not None

@@ -125,9 +125,9 @@ def test_the_full_view_has_every_visible_line_once(lines: list[dict[str, Any]], 
         and not line["isSidechain"]
     }
     stream = read_all_messages(written(lines), SESSION_ID)
-    shown = [message.uuid for message in stream]
-    assert len(shown) == len(set(shown))
-    assert visible <= set(shown)
+    uuids = [message.uuid for message in stream]
+    assert len(uuids) == len(set(uuids))
+    assert visible <= set(uuids)
 
 
 def pages_of(path: Path, size: int, view: View) -> list[HistorySlice]:

@@ -54,12 +54,12 @@ def page(path: Path, limit: int = 10_000) -> int:
 
 
 def pages(path: Path) -> int:
-    history, before, found = History(), None, 0
+    history, before, count = History(), None, 0
     while True:
         one = history.page(path, SESSION_ID, limit=100, before=before)
-        found, before = found + len(one.messages), one.before
+        count, before = count + len(one.messages), one.before
         if before is None:
-            return found
+            return count
 
 
 def grown(path: Path) -> int:
@@ -71,18 +71,18 @@ def grown_by_each(path: Path) -> int:
     content = path.read_bytes().rstrip(b"\n")
     pieces = content.split(b'{"parentUuid"')
     path.write_bytes(b"")
-    tail, found = tail_at_end(str(path)), 0
+    tail, count = tail_at_end(str(path)), 0
     for piece in pieces[1:]:
         with path.open("ab") as file:
             file.write(b'{"parentUuid"' + piece)
         growth = read_growth(tail)
-        tail, found = growth.tail, found + len(growth.entries)
-    return found
+        tail, count = growth.tail, count + len(growth.entries)
+    return count
 
 
 def folded(path: Path) -> int:
-    (found,) = list_transcripts(str(path.parent))
-    folded = continue_fold(SessionRow(found, Summary(), False, True), None)
+    (transcript_file,) = list_transcripts(str(path.parent))
+    folded = continue_fold(SessionRow(transcript_file, Summary(), False, True), None)
     assert folded is not None
     return folded[0].summary.messages
 
@@ -128,10 +128,10 @@ def test_four_times_as_many_take_four_times_as_long(
         counting = Counting(entries._entry_decoder.decode)
         with monkeypatch.context() as patch:
             patch.setattr(entries, "_entry_decoder", counting)
-            looked = object_scanner._find_object_end
+            find_end = object_scanner._find_object_end
 
             def look(text: str, at: int, counting: Counting = counting) -> Any:
-                end, reached = looked(text, at)  # noqa: B023 - called within this round
+                end, reached = find_end(text, at)  # noqa: B023 - called within this round
                 counting.bytes += reached - at
                 return end, reached
 
@@ -169,9 +169,11 @@ def test_the_context_is_what_the_sdk_reads(separator: bytes) -> None:
 
 def test_many_beginnings_that_lead_nowhere_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    looked = object_scanner._find_object_end
+    find_end = object_scanner._find_object_end
     monkeypatch.setattr(
-        object_scanner, "_find_object_end", lambda text, at: (looks.append(at), looked(text, at))[1]
+        object_scanner,
+        "_find_object_end",
+        lambda text, at: (looks.append(at), find_end(text, at))[1],
     )
     line = b'{"type":"' * 50_000
     assert parse_line(line) == ([], 1)

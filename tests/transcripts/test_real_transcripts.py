@@ -22,23 +22,28 @@ pytestmark = pytest.mark.skipif(not FILES, reason="CLAUDEKEEPER_CORPUS names no 
 
 
 def visible(path: Path) -> set[str]:
-    found = set()
+    uuids = set()
     for line in path.read_bytes().split(b"\n"):
         try:
             entry = json.loads(line)
         except ValueError:
             continue
-        shown = isinstance(entry, dict) and entry.get("type") in ("user", "assistant")
-        if shown and not entry.get("isMeta") and not entry.get("isSidechain") and "uuid" in entry:
-            found.add(entry["uuid"])
-    return found
+        is_shown = isinstance(entry, dict) and entry.get("type") in ("user", "assistant")
+        if (
+            is_shown
+            and not entry.get("isMeta")
+            and not entry.get("isSidechain")
+            and "uuid" in entry
+        ):
+            uuids.add(entry["uuid"])
+    return uuids
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
 def test_nothing_is_lost_and_nothing_is_shown_twice(path: Path) -> None:
-    shown = [message.uuid for message in read_all_messages(path, path.stem)]
-    assert len(shown) == len(set(shown))
-    assert visible(path) <= set(shown)
+    uuids = [message.uuid for message in read_all_messages(path, path.stem)]
+    assert len(uuids) == len(set(uuids))
+    assert visible(path) <= set(uuids)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[:8])
@@ -104,9 +109,9 @@ def test_damage_loses_nothing_and_adds_nothing(path: Path) -> None:
     for _ in range(int(os.environ.get("PROPERTY_EXAMPLES", "5"))):
         copy.write_bytes(b"\n".join(damaged(lines, dice)))
         sent, _ = read_stream(copy, SESSION_ID)
-        shown = [msgspec.json.decode(message)["uuid"] for message in sent]
-        assert len(shown) == len(set(shown))
-        assert visible(copy) <= set(shown)
+        uuids = [msgspec.json.decode(message)["uuid"] for message in sent]
+        assert len(uuids) == len(set(uuids))
+        assert visible(copy) <= set(uuids)
         assert [m.uuid for m in read_all_messages(copy, SESSION_ID, "context")] == [
             message.uuid for message in get_session_messages(SESSION_ID)
         ]

@@ -39,14 +39,14 @@ def command(
 
 def folded(transcript: TranscriptWriter, parts: int = 1) -> Summary:
     """As the list has it, also where it was read in several parts."""
-    summary, kept = None, None
+    summary, fold_state = None, None
     step = len(transcript.lines) // parts + 1
     for start in range(0, len(transcript.lines), step):
-        fold = SummaryFold(summary, kept)
+        fold = SummaryFold(summary, fold_state)
         for line in transcript.lines[start : start + step]:
             for entry in parse_line(line)[0]:
                 fold.add(entry)
-        summary, kept = fold.finish(start, b"")
+        summary, fold_state = fold.finish(start, b"")
     assert summary is not None
     return summary
 
@@ -86,8 +86,8 @@ def test_a_first_look_tells_them_apart_as_well(filler: int) -> None:
     folder = projects_folder() / "-code-shop"
     folder.mkdir(parents=True)
     (folder / f"{SESSION_ID}.jsonl").write_bytes(b"\n".join(transcript.lines) + b"\n")
-    (found,) = list_transcripts(str(folder))
-    row = quick_scan_file(found)
+    (transcript_file,) = list_transcripts(str(folder))
+    row = quick_scan_file(transcript_file)
     assert row is not None
     assert row.is_fully_scanned == (filler == 0)
     assert row.summary.title == "/plan build the shed"

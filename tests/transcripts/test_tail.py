@@ -95,13 +95,13 @@ def test_a_whole_line_without_a_newline_counts_once(
 def test_a_whole_object_before_a_half_one_counts_once(path: Path) -> None:
     append(path, line("b") + line("c")[:20])
     tail = tail_at_end(str(path))
-    found: list[str | None] = []
+    read: list[str | None] = []
     for piece in (line("c")[20:30], line("c")[30:], b"\n"):
         append(path, piece)
         growth = read_growth(tail)
         tail = growth.tail
-        found += uuids(growth)
-    assert found == ["c"]
+        read += uuids(growth)
+    assert read == ["c"]
 
 
 @pytest.mark.parametrize(

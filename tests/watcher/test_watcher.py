@@ -66,12 +66,12 @@ async def settled(seen: Seen, watcher: Watcher, mode: str) -> int:
 class Scarce(Inotify):
     """As on a machine on which others took the watches."""
 
-    left = 0
+    remaining = 0
 
     def watch(self, folder: str, *, follow: bool = False) -> int:
-        if Scarce.left <= 0:
+        if Scarce.remaining <= 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        Scarce.left -= 1
+        Scarce.remaining -= 1
         return super().watch(folder, follow=follow)
 
 
@@ -84,7 +84,7 @@ class Limited:
         self._awatch = watchfiles.awatch
 
     async def awatch(self, *paths: str, **options: Any) -> AsyncGenerator[set[Any]]:
-        if Scarce.left < 3:
+        if Scarce.remaining < 3:
             # the library's own words, without a number: it watches each folder
             raise OSError(f"OS file watch limit reached. about {list(paths)}")
         async with aclosing(self._awatch(*paths, **options)) as batches:
@@ -122,10 +122,10 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> Limited:
 async def test_writes_are_told_by_their_folder(root: Path, make_watcher: MakeWatcher) -> None:
     watcher = make_watcher(root)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
+        batches = await settled(seen, watcher, "watching")
         (root / "-a" / "x.jsonl").write_text("1")
-        await seen.tells("-a", told)
-        assert "-b" not in seen.folders(told)
+        await seen.tells("-a", batches)
+        assert "-b" not in seen.folders(batches)
 
 
 async def test_new_renamed_and_deleted_folders_are_followed(
@@ -133,20 +133,20 @@ async def test_new_renamed_and_deleted_folders_are_followed(
 ) -> None:
     watcher = make_watcher(root)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
+        batches = await settled(seen, watcher, "watching")
         (root / "-new").mkdir()
-        await seen.tells("-new", told)
-        told = len(seen.batches)
+        await seen.tells("-new", batches)
+        batches = len(seen.batches)
         (root / "-new" / "x.jsonl").write_text("1")
-        await seen.tells("-new", told)
+        await seen.tells("-new", batches)
         (root / "-new").rename(root / "-renamed")
-        await seen.tells("-renamed", told)
-        told = len(seen.batches)
+        await seen.tells("-renamed", batches)
+        batches = len(seen.batches)
         (root / "-renamed" / "x.jsonl").write_text("22")
-        await seen.tells("-renamed", told)
-        told = len(seen.batches)
+        await seen.tells("-renamed", batches)
+        batches = len(seen.batches)
         (root / "-b").rmdir()
-        await seen.tells("-b", told)
+        await seen.tells("-b", batches)
         assert watcher.state.mode == "watching"
 
 
@@ -155,14 +155,14 @@ async def test_a_root_that_is_replaced_is_watched_anew(
 ) -> None:
     watcher = make_watcher(root, poll_interval=0.01)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
+        batches = await settled(seen, watcher, "watching")
         root.rename(root.with_name("old"))
         (root / "-c").mkdir(parents=True)
-        await seen.tells("projects", told)
+        await seen.tells("projects", batches)
         await wait_until(lambda: watcher.state.mode == "watching")
-        told = len(seen.batches)
+        batches = len(seen.batches)
         (root / "-c" / "x.jsonl").write_text("1")
-        await wait_until(lambda: bool({"-c", "projects"} & seen.folders(told)))
+        await wait_until(lambda: bool({"-c", "projects"} & seen.folders(batches)))
 
 
 async def test_a_root_that_comes_later_is_waited_for(
@@ -178,19 +178,19 @@ async def test_a_root_that_comes_later_is_waited_for(
 async def test_without_watches_it_looks_says_so_and_recovers(
     root: Path, make_watcher: MakeWatcher, limited: Limited
 ) -> None:
-    Scarce.left = 2
+    Scarce.remaining = 2
     watcher = make_watcher(root, poll_interval=0.01, retry_interval=0.05, make_inotify=Scarce)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "polling")
+        batches = await settled(seen, watcher, "polling")
         assert "max_user_watches" in str(watcher.state.reason)
         # every look is at everything: what changed is found
-        await seen.tells("projects", told)
-        Scarce.left = 100
+        await seen.tells("projects", batches)
+        Scarce.remaining = 100
         await wait_until(lambda: watcher.state.mode == "watching")
         assert "max_user_watches" not in str(watcher.state.reason)
-        told = len(seen.batches)
+        batches = len(seen.batches)
         (root / "-a" / "x.jsonl").write_text("1")
-        await seen.tells("-a", told)
+        await seen.tells("-a", batches)
 
 
 async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
@@ -198,7 +198,7 @@ async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
 ) -> None:
     deep = root / "-a" / "session" / "subagents"
     deep.mkdir(parents=True)
-    Scarce.left = 1
+    Scarce.remaining = 1
     watcher = make_watcher(root, poll_interval=0.01, retry_interval=0.2, make_inotify=Scarce)
     touched: list[str] = []
     watcher.files_changed.subscribe(touched.extend)
@@ -207,7 +207,7 @@ async def test_what_lies_deep_is_looked_at_too_and_watched_again_afterwards(
         await settled(seen, watcher, "polling")
         (deep / "agent-1.jsonl").write_text("1")
         await wait_until(lambda: str(deep / "agent-1.jsonl") in touched)
-        Scarce.left = 100
+        Scarce.remaining = 100
         await wait_until(lambda: watcher.state.mode == "watching")
         (deep / "agent-2.jsonl").write_text("1")
         await wait_until(lambda: str(deep / "agent-2.jsonl") in touched)
@@ -224,19 +224,19 @@ async def test_what_a_folder_holds_that_appears_is_told(
     touched: list[str] = []
     watcher.files_changed.subscribe(touched.extend)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
+        batches = await settled(seen, watcher, "watching")
         session.rename(root / "-a" / "session")
         agent = root / "-a" / "session" / "subagents" / "agent-1.jsonl"
         await wait_until(lambda: str(agent) in touched)
         (tmp_path / "-c").mkdir()
         (tmp_path / "-c" / "x.jsonl").write_text("1")
         (tmp_path / "-c").rename(root / "-c")
-        await seen.tells("-c", told)
+        await seen.tells("-c", batches)
         await wait_until(lambda: str(root / "-c" / "x.jsonl") in touched)
 
 
 async def test_watches_that_run_out_later_are_noticed_too(root: Path) -> None:
-    Scarce.left = 3
+    Scarce.remaining = 3
     watcher = Watcher(root, poll_interval=0.01, retry_interval=60, make_inotify=Scarce)
     async with watching(watcher) as seen:
         await settled(seen, watcher, "watching")
@@ -264,26 +264,26 @@ async def test_an_overflow_is_said_and_everything_looked_at(root: Path) -> None:
     keeps = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     watcher = Watcher(root, poll_interval=0.01, retry_interval=0.2)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
+        batches = await settled(seen, watcher, "watching")
         # the loop hears nothing while this runs; two names, since the same twice is told once
         for number in range(keeps + 10):
             os.close(os.open(root / "-a" / f"{number % 2}.jsonl", os.O_CREAT | os.O_WRONLY))
             os.truncate(root / "-a" / f"{number % 2}.jsonl", number)
         await wait_until(lambda: watcher.state.mode == "polling")
         assert "so much" in str(watcher.state.reason)
-        await seen.tells("projects", told)
+        await seen.tells("projects", batches)
         await wait_until(lambda: watcher.state.mode == "watching")
 
 
 async def test_what_the_library_drops_is_found_by_the_next_look(
     root: Path, limited: Limited
 ) -> None:
-    Scarce.left = 100
+    Scarce.remaining = 100
     limited.deaf = True
     watcher = Watcher(root, use_watchfiles=True, rescan_interval=0.05)
     async with watching(watcher) as seen:
-        told = await settled(seen, watcher, "watching")
-        await seen.tells("projects", told)
+        batches = await settled(seen, watcher, "watching")
+        await seen.tells("projects", batches)
         assert "-a" not in seen.folders()
         assert "watchfiles" in str(watcher.state.reason)
 

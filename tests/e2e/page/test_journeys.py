@@ -109,8 +109,8 @@ async def test_long_titles_other_directions_and_long_output_stay_in_their_place(
     title = session_row(page, hebrew).locator(".row-title")
     assert await title.evaluate("e => getComputedStyle(e).direction") == "rtl"
     for words in (".reply p", ".reply ul"):
-        shown = messages_region(page).locator(words).first
-        assert await shown.evaluate("e => getComputedStyle(e).direction") == "rtl"
+        element = messages_region(page).locator(words).first
+        assert await element.evaluate("e => getComputedStyle(e).direction") == "rtl"
 
     await messages_region(page).get_by_role("button", name="Ran seq 10000").click()
     output = messages_region(page).get_by_role("region", name="Output")

@@ -68,8 +68,8 @@ async def test_what_is_in_sight_stays_where_it_is_when_an_earlier_page_comes(
         now = dict(await page.evaluate(IN_SIGHT))
         # of rows that became one only the later ones are as they were
         assert seen[-1][0] in now
-        there = {key: top for key, top in seen if key in now}
-        assert {key: now[key] for key in there} == pytest.approx(there, abs=2)
+        still_drawn = {key: top for key, top in seen if key in now}
+        assert {key: now[key] for key in still_drawn} == pytest.approx(still_drawn, abs=2)
 
 
 async def test_home_and_end_lead_to_both_ends_however_far(
@@ -93,9 +93,9 @@ async def test_a_refresh_thousands_of_messages_back_leads_to_the_same_line(
     await page.keyboard.press("Home")
     await expect(messages_region(page).get_by_text("prompt 0000", exact=True)).to_be_in_viewport()
     await messages_region(page).evaluate("log => { log.scrollTop = 1500 }")
-    place = await scroll_position(page)
+    position = await scroll_position(page)
     await page.reload()
-    await wait_for_position(page, place)
+    await wait_for_position(page, position)
 
 
 async def test_find_begins_where_one_reads(open_page: OpenPage, keeper: FakeKeeper) -> None:
@@ -134,8 +134,8 @@ async def test_a_place_among_calls_that_are_told_as_one_is_found_again(
     await expect(calls).to_be_in_viewport()
     # one reads there; which row is kept depends on what is drawn first
     key = await calls.get_attribute("data-row") or ""
-    kept = json.dumps([[ONE["id"], key, key.removeprefix("tools/"), 40]])
-    await page.add_init_script(f"localStorage.setItem('clarvis.reading', {kept!r})")
+    position = json.dumps([[ONE["id"], key, key.removeprefix("tools/"), 40]])
+    await page.add_init_script(f"localStorage.setItem('clarvis.reading', {position!r})")
     talk += [reply(f"meanwhile {number}") for number in range(20)]
     await page.unroute("**/api/sessions/*before=*")
     await page.reload()

@@ -25,8 +25,8 @@ TOKEN = "a-token-that-is-long-enough"
 
 @function_fixture
 async def clarvis(isolated: Path) -> AsyncIterator[Clarvis]:
-    places = DataPaths(projects_folder(), isolated / "state.json", isolated / "cache.db")
-    async with TestServer(create_app(Config(token=TOKEN), places, "2.1.0")) as keeper:
+    paths = DataPaths(projects_folder(), isolated / "state.json", isolated / "cache.db")
+    async with TestServer(create_app(Config(token=TOKEN), paths, "2.1.0")) as keeper:
         settings = ClarvisSettings(keeper=str(keeper.make_url("")).rstrip("/"), token=lambda: TOKEN)
         async with run_clarvis(settings, port=0) as clarvis:
             yield clarvis

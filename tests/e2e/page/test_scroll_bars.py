@@ -44,6 +44,6 @@ async def test_bars_are_of_our_colours(open_page: OpenPage, keeper: FakeKeeper) 
     colours = """() => [...document.querySelectorAll('*')]
       .filter((one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowY))
       .map((one) => getComputedStyle(one).scrollbarColor)"""
-    found = set(await page.evaluate(colours))
-    assert found
-    assert "auto" not in found
+    bar_colours = set(await page.evaluate(colours))
+    assert bar_colours
+    assert "auto" not in bar_colours

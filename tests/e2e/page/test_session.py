@@ -110,9 +110,9 @@ async def test_a_turn_that_the_keeper_could_not_end_is_continued_by_one_click(
     note = page.get_by_role("region", name="Interrupted")
     await expect(note.get_by_text("Claude wants to run make deploy")).to_be_visible()
     await note.get_by_role("button", name="Continue").click()
-    await wait_until(lambda: asked(keeper, f"/sessions/{cut_off['id']}/continue"))
+    await wait_until(lambda: was_requested(keeper, f"/sessions/{cut_off['id']}/continue"))
     # nothing was answered in its place
-    assert not asked(keeper, "/resolve")
+    assert not was_requested(keeper, "/resolve")
 
 
 async def test_what_was_said_and_never_written_is_shown_and_sent_again_by_one_click(
@@ -129,8 +129,8 @@ async def test_what_was_said_and_never_written_is_shown_and_sent_again_by_one_cl
     await expect(note.get_by_text("Claude Code could not be started.")).to_be_visible()
     await expect(note.get_by_text("Fix <b>it</b>, please")).to_be_visible()
     await note.get_by_role("button", name="Send again").click()
-    await wait_until(lambda: asked(keeper, f"/sessions/{failed['id']}/continue"))
+    await wait_until(lambda: was_requested(keeper, f"/sessions/{failed['id']}/continue"))
 
 
-def asked(keeper: FakeKeeper, path: str) -> bool:
+def was_requested(keeper: FakeKeeper, path: str) -> bool:
     return any(each.method == "POST" and each.path == path for each in keeper.requests)

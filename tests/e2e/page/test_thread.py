@@ -158,13 +158,13 @@ async def test_the_place_is_the_same_after_a_refresh_and_in_another_tab(
     page = await opened(open_page)
     await expect(messages_region(page).get_by_text("prompt 349", exact=True)).to_be_in_viewport()
     await scroll_up(page, 2500)
-    place = await scroll_position(page)
+    position = await scroll_position(page)
     await page.reload()
-    await wait_for_position(page, place)
+    await wait_for_position(page, position)
 
     other = await page.context.new_page()
     await other.goto(page.url)
-    await wait_for_position(other, place)
+    await wait_for_position(other, position)
 
 
 async def test_a_link_leads_to_its_message(

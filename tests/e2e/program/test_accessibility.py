@@ -55,7 +55,7 @@ async def fits(page: Page, what: str) -> None:
     if page.viewport_size == PHONE:
         wrong["too small"] = await small_targets(page)
         wrong["zoomed"] = await zoomed_fields(page)
-    assert {name: found for name, found in wrong.items() if found} == {}, what
+    assert {name: faults for name, faults in wrong.items() if faults} == {}, what
 
 
 async def visit(page: Page, fragment: str) -> None:

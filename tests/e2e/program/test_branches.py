@@ -129,8 +129,8 @@ async def test_a_path_that_was_left_is_compared_and_goes_on_in_a_fork(
     rewound()[0].write(stage.transcripts, "-written-by-hand")
     page = await open_page()
     await page.evaluate("id => { location.hash = `session=${id}&branches` }", SESSION_ID)
-    left = page.locator(".limb[data-kind=left]")
-    await expect(left).to_contain_text("red, please")
+    branch = page.locator(".limb[data-kind=left]")
+    await expect(branch).to_contain_text("red, please")
     await page.get_by_role("link", name="Compare side by side").click()
     await expect(side(page, "red, please")).to_contain_text("It is red.")
     # on a phone there is one at a time

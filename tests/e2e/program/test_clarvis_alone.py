@@ -44,12 +44,12 @@ async def clarvis(stage: RestartableKeeper, tmp_path: Path) -> AsyncIterator[Alo
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
-    said = b""
-    while (found := re.search(rb"(http://\S+)/#login=\S+", said)) is None:
+    output = b""
+    while (match := re.search(rb"(http://\S+)/#login=\S+", output)) is None:
         line = await process.stdout.readline()
-        assert line, said
-        said += line
-    yield Alone(found[1].decode(), found[0].decode(), token)
+        assert line, output
+        output += line
+    yield Alone(match[1].decode(), match[0].decode(), token)
     process.terminate()
     await process.wait()
 

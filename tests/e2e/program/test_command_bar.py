@@ -52,7 +52,7 @@ async def decided(page: Page, text: str) -> None:
     await expect(page.locator(".say-options")).to_have_attribute("aria-busy", "false")
 
 
-async def said(stage: RestartableKeeper, session: str) -> list[str]:
+async def prompts_of(stage: RestartableKeeper, session: str) -> list[str]:
     page = await stage.request("GET", f"/sessions/{session}?limit=100")
     return [
         "".join(block.get("text", "") for block in message["content"])
@@ -89,7 +89,7 @@ async def test_a_command_finds_its_conversation_and_can_be_undone(
     await expect(on_its_way(page).get_by_role("listitem")).to_have_count(0)
     await expect(bar(page)).to_have_value("also say: what export.py does")
     await expect(bar(page)).to_be_focused()
-    assert await said(stage, session) == ["say: the exporter in export.py writes its rows"]
+    assert await prompts_of(stage, session) == ["say: the exporter in export.py writes its rows"]
 
     # and by itself, once the seconds are over; the page goes along
     await expect(page.locator(".say-options")).to_have_attribute("aria-busy", "false")

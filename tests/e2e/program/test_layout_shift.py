@@ -130,7 +130,7 @@ async def test_a_card_moves_neither_the_field_nor_what_is_read(
 
     # whoever reads further up goes on reading
     await scroll_up(page, 1200)
-    place = await scroll_position(page)
+    position = await scroll_position(page)
     await stage.request("POST", "/send", {"sessionId": session, "text": "run: touch there.txt"})
     await expect(allow_button(page)).to_be_enabled()
-    await wait_for_position(page, place)
+    await wait_for_position(page, position)

@@ -14,10 +14,10 @@ from tests.support.transcript_writer import TranscriptWriter, uuid_of
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def write(stage: RestartableKeeper, number: int, *said: tuple[int, str]) -> TranscriptWriter:
+def write(stage: RestartableKeeper, number: int, *turns: tuple[int, str]) -> TranscriptWriter:
     """A session whose prompts are of these days of March."""
     transcript = TranscriptWriter(uuid_of(number), str(stage.workdir))
-    for day, text in said:
+    for day, text in turns:
         at = f"2026-03-{day:02}T12:00:{{:02}}.000Z"
         transcript.prompt(text, timestamp=at.format(number))
         transcript.reply(f"heard: {text}", timestamp=at.format(number + 1))
@@ -102,18 +102,18 @@ async def test_a_finger_finds_the_nearest_column(
     await page.evaluate("location.hash = 'usage'")
     await page.get_by_role("button", name="All", exact=True).tap()
     plot = page.get_by_role("slider", name="Cost by")
-    said = page.locator(".usage-days figcaption b")
-    last = await said.inner_text()
+    labels = page.locator(".usage-days figcaption b")
+    last = await labels.inner_text()
     # what was tapped stays, also when the finger is lifted
     await slide(page, plot, 0.02)
-    await expect(said).not_to_have_text(last)
-    first = await said.inner_text()
+    await expect(labels).not_to_have_text(last)
+    first = await labels.inner_text()
     await slide(page, plot, 0.02, 0.3, 0.5)
-    await expect(said).not_to_have_text(re.compile(f"{first}|{last}"))
+    await expect(labels).not_to_have_text(re.compile(f"{first}|{last}"))
     await plot.press("Home")
-    await expect(said).to_have_text(first)
+    await expect(labels).to_have_text(first)
     await plot.press("End")
-    await expect(said).to_have_text(last)
+    await expect(labels).to_have_text(last)
     await expect(plot).to_have_attribute("aria-valuetext", re.compile(f"^{last}: "))
 
     await page.evaluate(f"location.hash = 'timeline=&of={uuid_of(3)}'")

@@ -55,23 +55,23 @@ class Stage:
         return text.replace("{out}", str(self.out))
 
     def trust(self) -> None:
-        known = {"projects": {str(self.inside): {"hasTrustDialogAccepted": True}}}
-        (claude_home() / ".claude.json").write_text(json.dumps(known))
+        fields = {"projects": {str(self.inside): {"hasTrustDialogAccepted": True}}}
+        (claude_home() / ".claude.json").write_text(json.dumps(fields))
 
     @property
     def written(self) -> Written:
         """The permissions in all files of settings."""
-        places = {
+        paths = {
             LOCAL: self.inside / ".claude" / LOCAL,
             PROJECT: self.inside / ".claude" / PROJECT,
             USER: claude_home() / "settings.json",
         }
-        found = {
+        permissions_of = {
             name: json.loads(path.read_text().replace(str(self.out), "{out}")).get("permissions")
-            for name, path in places.items()
+            for name, path in paths.items()
             if path.exists()
         }
-        return {name: permissions for name, permissions in found.items() if permissions}
+        return {name: permissions for name, permissions in permissions_of.items() if permissions}
 
 
 @pytest.fixture
@@ -87,27 +87,27 @@ async def asks_no_more(
     `choose` says what of a question is allowed for good.
     """
     keeper = await start_keeper()
-    ear = await keeper.listen()
-    said = {"workdir": str(stage.inside)}
-    session = (await keeper.send(stage.named(step), **said))["sessionId"]
-    question = await ear.wait_for_question(session)
+    listener = await keeper.listen()
+    options = {"workdir": str(stage.inside)}
+    session = (await keeper.send(stage.named(step), **options))["sessionId"]
+    question = await listener.wait_for_question(session)
     chosen = json.loads(stage.named(json.dumps(choose(question))))
     await keeper.resolve(question, updatedPermissions=chosen)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     await keeper.send(stage.named(again), session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     if not stage.written:
         # the keeper alone remembers it
         await keeper.close_session(session)
         await keeper.send(stage.named(again), session)
-        await ear.wait_for_turn_end(session, outcome="done")
-    assert len(ear.events_of("attention/raised", session)) == 1
+        await listener.wait_for_turn_end(session, outcome="done")
+    assert len(listener.events_of("attention/raised", session)) == 1
     await keeper.stop()
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     await keeper.send(stage.named(again), session)
-    await ear.wait_for_turn_end(session, outcome="done")
-    assert ear.events_of("attention/raised", session) == []
+    await listener.wait_for_turn_end(session, outcome="done")
+    assert listener.events_of("attention/raised", session) == []
     await keeper.stop()
     return stage.written
 
@@ -168,7 +168,7 @@ OFFERED: list[tuple[str, str, list[Written]]] = [
 async def test_every_grant_that_is_offered_holds(
     start_keeper: StartKeeper, stage: Stage, step: str, again: str, which: int, written: Written
 ) -> None:
-    (number,) = [len(each) for asked, _, each in OFFERED if asked == step]
+    (number,) = [len(each) for prompt, _, each in OFFERED if prompt == step]
 
     def choose(question: Any) -> Any:
         assert len(question["grants"]) == number
@@ -264,17 +264,17 @@ ASKED_EVERY_TIME = [
 
 
 async def test_what_would_be_asked_again_is_not_offered(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     (keeper.workdir / ".git").mkdir()
-    session = await keeper.start_session("say: hello", ear)
+    session = await keeper.start_session("say: hello", listener)
     offered = {}
     for step in ASKED_EVERY_TIME:
         await keeper.send(step, session)
-        question = await ear.wait_for_question(session)
+        question = await listener.wait_for_question(session)
         offered[step] = question["grants"]
         await keeper.resolve(question, decision="deny")
-        await ear.wait_for_turn_end(session)
+        await listener.wait_for_turn_end(session)
     assert offered == {step: [] for step in ASKED_EVERY_TIME}
 
 
@@ -287,10 +287,10 @@ async def refused(
 
 
 async def test_what_claude_code_would_forget_is_refused_and_the_question_stays(
-    keeper: InProcessKeeper, ear: SocketListener, stage: Stage
+    keeper: InProcessKeeper, listener: SocketListener, stage: Stage
 ) -> None:
     session = (await keeper.send(TOOL, workdir=str(stage.inside)))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     local = stage.inside / ".claude" / LOCAL
     odd = (
         '{"permissions": []}',
@@ -326,7 +326,7 @@ async def test_what_claude_code_would_forget_is_refused_and_the_question_stays(
         assert await refused(keeper, question, change, status=400) == "invalid_request"
     # once is always possible
     await keeper.resolve(question)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
 
 
 async def test_below_a_repository_s_root_and_in_a_worktree_the_file_is_the_repository_s(
@@ -354,11 +354,11 @@ async def test_below_a_repository_s_root_and_in_a_worktree_the_file_is_the_repos
 
 
 async def test_of_answers_at_once_in_one_project_none_is_forgotten(
-    keeper: InProcessKeeper, ear: SocketListener, stage: Stage
+    keeper: InProcessKeeper, listener: SocketListener, stage: Stage
 ) -> None:
     steps = [TOOL, "run: python3 -c 1", 'call: WebSearch {"query": "a word"}']
     sessions = [(await keeper.send(each, workdir=str(stage.inside)))["sessionId"] for each in steps]
-    questions = [(await ear.wait_for_event("attention/raised"))["attention"] for _ in steps]
+    questions = [(await listener.wait_for_event("attention/raised"))["attention"] for _ in steps]
     await asyncio.gather(
         *(keeper.resolve(each, updatedPermissions=each["grants"][0]) for each in questions)
     )
@@ -367,7 +367,7 @@ async def test_of_answers_at_once_in_one_project_none_is_forgotten(
     assert sorted(allowed) == ["Bash(python3 -c 1)", "WebSearch", "mcp__notes__note"]
     # of two answers to one question the first counts, as ever
     session = (await keeper.send("run: npm run x", workdir=str(stage.inside)))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     answer = {"attentionId": question["id"], "decision": "allow"}
     answer["updatedPermissions"] = question["grants"][0]
     assert sorted(await asyncio.gather(*(status_of(keeper, answer) for _ in range(2)))) == [

@@ -25,19 +25,22 @@ async def open_question(keeper: InProcessKeeper) -> Any:
 
 
 async def test_turns_are_counted_and_a_person_lets_it_go_on(keeper: InProcessKeeper) -> None:
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     more = {"project": "shop", "ceilings": {"turns": 2}}
     for number in range(2):
         one = await work.dispatch("item", f"say: {number}", **more)
     assert (await keeper.get("/attention"))["attention"] == []
     refused = await work.dispatch("item", "say: too much", 409, project="shop")
-    asked = await ear.wait_for_question(one["sessionId"])
+    question = await listener.wait_for_question(one["sessionId"])
     assert refused["error"]["code"] == "ceiling_reached"
-    assert asked["id"] in refused["error"]["message"]
-    assert (asked["kind"], asked["title"]) == ("ceiling", "“item” (shop) has reached its ceiling")
-    assert asked["description"] == "It has used 2 of 2 turns. May it go on with 2 turns more?"
-    assert asked["input"] == {
+    assert question["id"] in refused["error"]["message"]
+    assert (question["kind"], question["title"]) == (
+        "ceiling",
+        "“item” (shop) has reached its ceiling",
+    )
+    assert question["description"] == "It has used 2 of 2 turns. May it go on with 2 turns more?"
+    assert question["input"] == {
         "key": "item",
         "project": "shop",
         "used": {"turns": 2},
@@ -46,14 +49,14 @@ async def test_turns_are_counted_and_a_person_lets_it_go_on(keeper: InProcessKee
     }
     # one question, however often somebody tries
     await work.dispatch("item", "say: too much", 409, project="shop")
-    assert (await open_question(keeper))["id"] == asked["id"]
-    assert (await work.get("item"))["attentionId"] == asked["id"]
+    assert (await open_question(keeper))["id"] == question["id"]
+    assert (await work.get("item"))["attentionId"] == question["id"]
     session = (await keeper.get(f"/sessions/{one['sessionId']}?limit=1"))["session"]
     # no turn waits: a person may speak there
     assert (session["state"], session["attention"]) == ("idle", 1)
 
-    await keeper.resolve(asked, by="clarvis")
-    event = await ear.wait_for_event("conversation/updated", what="allowed")
+    await keeper.resolve(question, by="clarvis")
+    event = await listener.wait_for_event("conversation/updated", what="allowed")
     assert event["details"] == "2 turns more, allowed by clarvis."
     for number in range(2, 4):
         answer = await work.dispatch("item", f"say: {number}", project="shop")
@@ -62,8 +65,8 @@ async def test_turns_are_counted_and_a_person_lets_it_go_on(keeper: InProcessKee
     assert item["ceilings"] == {"costUsd": None, "turns": 4, "hours": None}
     assert [each["what"] for each in item["acts"]] == ["ceiling", "allowed"]
     await work.dispatch("item", "say: too much", 409, project="shop")
-    said = await prompts_of(keeper, one["sessionId"])
-    assert said == [f"say: {number}" for number in range(4)]
+    prompts = await prompts_of(keeper, one["sessionId"])
+    assert prompts == [f"say: {number}" for number in range(4)]
 
 
 async def test_a_person_says_how_much_further(keeper: InProcessKeeper) -> None:
@@ -136,13 +139,13 @@ async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
     await work.dispatch("item", "say: one", ceilings={"turns": 1})
     await work.dispatch("item", "say: two", 409)
     first = await open_question(keeper)
-    book = keeper.app[CONVERSATIONS]._store
+    store = keeper.app[CONVERSATIONS]._store
 
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(book, "_put", full)
+        patch.setattr(store, "_put", full)
         refused = await keeper.resolve(first, 507)
     assert refused["error"]["code"] == "state_unwritable"
     await keeper.resolve(await open_question(keeper))
@@ -203,8 +206,8 @@ async def test_the_settings_say_the_most_and_a_dispatch_may_ask_for_less(
     settings = ConversationSettings(ceilings=Ceilings(turns=2), projects=projects)
     keeper = await start_keeper(conversations=settings)
     work = Orchestrator(keeper)
-    for project, asked, most in (("depot", 9, 1), ("shop", 9, 2), ("yard", 1, 1)):
-        more = {"project": project, "ceilings": {"turns": asked, "hours": 9}}
+    for project, limit, most in (("depot", 9, 1), ("shop", 9, 2), ("yard", 1, 1)):
+        more = {"project": project, "ceilings": {"turns": limit, "hours": 9}}
         for number in range(most):
             await work.dispatch("item", f"say: {number}", **more)
         await work.dispatch("item", "say: too much", 409, **more)
@@ -233,19 +236,19 @@ async def test_odd_ceilings_are_refused(keeper: InProcessKeeper, odd: Any) -> No
 
 async def test_a_person_may_speak_in_the_session_meanwhile(keeper: InProcessKeeper) -> None:
     work = Orchestrator(keeper)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     one = await work.dispatch("item", "say: one", ceilings={"turns": 1})
     await work.dispatch("item", "say: two", 409)
-    await ear.wait_for_question(one["sessionId"])
+    await listener.wait_for_question(one["sessionId"])
     await keeper.send("say: by hand", one["sessionId"], uuid=(uuid := new_uuid()))
     # it works, whatever else waits for a person
-    await ear.wait_for(
+    await listener.wait_for(
         lambda event: (
             event["type"] == "session/updated"
             and event["sessionId"] == one["sessionId"]
             and event["session"]["state"] == "running"
         )
     )
-    await ear.wait_for_turn_end(one["sessionId"], uuid=uuid, outcome="done")
+    await listener.wait_for_turn_end(one["sessionId"], uuid=uuid, outcome="done")
     await open_question(keeper)
     assert await prompts_of(keeper, one["sessionId"]) == ["say: one", "say: by hand"]

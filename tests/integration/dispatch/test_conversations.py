@@ -15,8 +15,8 @@ from claudekeeper.server.app_keys import CONVERSATIONS, MANAGER
 from tests.integration.conftest import Meanwhile, StartKeeper, nothing_happens, restart
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid, text_of
 from tests.support.orchestrator import Orchestrator, ShiftedClock, prompts_of
-from tests.support.paging import read_pages
 from tests.support.transcript_writer import projects_folder
+from tests.support.whole_history import read_pages
 
 DAY = 24 * 3600.0
 # a dozen processes of the real CLI, one after another, on whatever machine
@@ -105,10 +105,10 @@ async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_word
 ) -> None:
     settings = ConversationSettings(strategy="window", window_tokens=10)
     keeper = await start_keeper(conversations=settings)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     one = await work.dispatch("item", "say: one", systemPrompt="You are Ada, a reviewer.")
-    event = await ear.wait_for_event("conversation/updated", what="window")
+    event = await listener.wait_for_event("conversation/updated", what="window")
     assert event["key"] == "item"
     two = await work.dispatch("item", "say: two")
     assert two["how"] == "continued"
@@ -118,7 +118,7 @@ async def test_a_full_window_is_followed_by_a_successor_that_knows_the_last_word
     assert "You are Ada, a reviewer." in system
     assert "Claude: one" in system
     assert "User: say: one" not in system
-    await ear.wait_for_event("conversation/updated", what="window")
+    await listener.wait_for_event("conversation/updated", what="window")
     item = await work.get("item")
     assert [each["why"] for each in item["earlier"]] == ["window", "window"]
     assert "messages left out: 1" in item["acts"][0]["details"]
@@ -132,15 +132,15 @@ async def test_a_short_successor_hands_on_what_it_was_told(
 ) -> None:
     settings = ConversationSettings(strategy="window", window_tokens=35)
     keeper = await start_keeper(conversations=settings)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     for words in ("one", "two", "three"):
         await work.dispatch("item", f"say: {words}")
-        await ear.wait_for_event("conversation/updated", what="window")
+        await listener.wait_for_event("conversation/updated", what="window")
     seen = [each for each in scripted_api.requests if each.model_request.prompt == "say: three"]
     system = seen[-1].model_request.system_text
-    told = ["Claude: one", "User: say: two", "Claude: two"]
-    assert sorted(told, key=system.index) == told
+    lines = ["Claude: one", "User: say: two", "Claude: two"]
+    assert sorted(lines, key=system.index) == lines
     assert "User: say: one" not in system
     assert "the 1 before them" in system
 
@@ -150,28 +150,28 @@ async def test_a_full_window_is_summarised_and_a_thread_can_be_reset_and_forgott
 ) -> None:
     settings = ConversationSettings(strategy="summary", window_tokens=10)
     keeper = await start_keeper(conversations=settings)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     one = await work.dispatch("item", "say: one", systemPrompt="You are Ada.")
-    event = await ear.wait_for_event("conversation/updated", what="summary")
+    event = await listener.wait_for_event("conversation/updated", what="summary")
     assert event["sessionId"] == one["sessionId"]
     two = await work.dispatch("item", "say: two")
     assert two["sessionId"] == one["sessionId"]
     assert two["ended"]["reply"] == "two"
-    await ear.wait_for_event("conversation/updated", what="summary")
+    await listener.wait_for_event("conversation/updated", what="summary")
     kinds = {message["kind"] for message in await keeper.history(one["sessionId"])}
     assert "compaction" in kinds
     assert (await work.get("item"))["acts"][0]["what"] == "summary"
 
-    kept = await keeper.post("/conversations/item/reset", {})
-    assert (kept["state"], kept["systemPrompt"]) == ("reset", "You are Ada.")
+    answer = await keeper.post("/conversations/item/reset", {})
+    assert (answer["state"], answer["systemPrompt"]) == ("reset", "You are Ada.")
     reset = await keeper.post("/conversations/item/reset", {"keepSystemPrompt": False})
     assert (reset["state"], reset["sessionId"], reset["systemPrompt"]) == ("reset", None, None)
     three = await work.dispatch("item", "say: three")
     assert three["how"] == "renewed"
     assert (await work.get("item"))["earlier"][0]["why"] == "reset"
     # while it is summarised its process is another one
-    await ear.wait_for_event("conversation/updated", what="summary")
+    await listener.wait_for_event("conversation/updated", what="summary")
     assert (await keeper.get("/health"))["live"] == 1
     assert await keeper.request("DELETE", "/conversations/item") == {"key": "item"}
     assert (await keeper.get("/health"))["live"] == 0
@@ -231,14 +231,14 @@ async def test_a_dispatch_made_again_is_said_once(
         await work.keeper.post("/conversations/item/reset", {})
     other = await work.dispatch("item", "say: once more")
     # another item is another matter, and a message of another session too
-    ear = await work.keeper.listen()
-    said = new_uuid()
-    await work.keeper.start_session("say: by hand", ear, uuid=said)
-    await work.keeper.send("say: to the item", other["sessionId"], uuid=(known := new_uuid()))
-    await ear.wait_for_turn_end(other["sessionId"], uuid=known)
-    again = await work.dispatch("item", "say: to the item", uuid=known)
+    listener = await work.keeper.listen()
+    uuid_at_first = new_uuid()
+    await work.keeper.start_session("say: by hand", listener, uuid=uuid_at_first)
+    await work.keeper.send("say: to the item", other["sessionId"], uuid=(other_uuid := new_uuid()))
+    await listener.wait_for_turn_end(other["sessionId"], uuid=other_uuid)
+    again = await work.dispatch("item", "say: to the item", uuid=other_uuid)
     assert again["ended"]["outcome"] == "unknown"
-    for taken in (uuid, said):
+    for taken in (uuid, uuid_at_first):
         body = {"text": "say: one", "workdir": str(work.keeper.workdir), "uuid": taken}
         await work.keeper.post("/conversations/other/dispatch", body, 400)
     await work.keeper.get("/conversations/other", 404)

@@ -50,11 +50,11 @@ async def test_subagents_count_also_in_the_next_process(start_keeper: StartKeepe
 
 async def test_what_a_person_says_in_its_session_counts(keeper: InProcessKeeper) -> None:
     work = Orchestrator(keeper)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     one = await work.dispatch("item", "say: one")
     before = await work.get("item")
-    await keeper.send("say: by hand", one["sessionId"], uuid=(said := new_uuid()))
-    finished = await ear.wait_for_turn_end(one["sessionId"], uuid=said, outcome="done")
+    await keeper.send("say: by hand", one["sessionId"], uuid=(uuid := new_uuid()))
+    finished = await listener.wait_for_turn_end(one["sessionId"], uuid=uuid, outcome="done")
     item = await used_more_than(work, before)
     assert item["tokens"] == before["tokens"] + finished["tokensUsed"]
     assert item["costUsd"] == pytest.approx(before["costUsd"] + finished["costUsd"], abs=1e-5)
@@ -68,10 +68,10 @@ async def test_what_a_person_says_in_its_session_counts(keeper: InProcessKeeper)
 
 async def test_what_a_task_in_the_background_has_to_say_counts(keeper: InProcessKeeper) -> None:
     work = Orchestrator(keeper)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     one = await work.dispatch("item", "agent later: look around\nsay: one")
-    await ear.wait_for_turn_end(one["sessionId"], uuid=one["uuid"])
-    of_its_own = await ear.wait_for_turn_end(one["sessionId"], uuid=None)
+    await listener.wait_for_turn_end(one["sessionId"], uuid=one["uuid"])
+    of_its_own = await listener.wait_for_turn_end(one["sessionId"], uuid=None)
     assert of_its_own["tokensUsed"] > 0
     wanted = one["ended"]["tokensUsed"] + of_its_own["tokensUsed"]
     item = await used_more_than(work, {"tokens": one["ended"]["tokensUsed"]})
@@ -82,12 +82,12 @@ async def test_nothing_of_a_forgotten_item_counts_for_its_successor(
     keeper: InProcessKeeper,
 ) -> None:
     work = Orchestrator(keeper)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     old = asyncio.create_task(work.dispatch("item", "run: touch x\nsay: old"))
-    session = (await ear.wait_for_event("attention/raised"))["sessionId"]
+    session = (await listener.wait_for_event("attention/raised"))["sessionId"]
     # while it is ended, another one of the same name begins
     forgetting = asyncio.create_task(keeper.request("DELETE", "/conversations/item"))
-    await ear.wait_for_event("conversation/updated", what="deleted")
+    await listener.wait_for_event("conversation/updated", what="deleted")
     new = await work.dispatch("item", "say: new")
     await forgetting
     assert (await old)["ended"]["outcome"] == "interrupted"

@@ -16,7 +16,7 @@ from claudekeeper.server.app_keys import CONVERSATIONS
 from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, new_uuid
 from tests.support.orchestrator import Orchestrator, ShiftedClock, prompts_of
-from tests.support.paging import read_pages
+from tests.support.whole_history import read_pages
 
 DAY = 24 * 3600.0
 pytestmark = pytest.mark.timeout(400)
@@ -65,8 +65,8 @@ async def test_two_projects_at_once_do_not_meet(keeper: InProcessKeeper, depot: 
         assert answer["ended"]["reply"].startswith(answer["project"])
     assert [len(each) for each in sessions.values()] == [1, 1]
     for project, (session,) in sessions.items():
-        said = await prompts_of(keeper, session)
-        assert sorted(said) == [f"say: {project} 0", f"say: {project} 1"]
+        prompts = await prompts_of(keeper, session)
+        assert sorted(prompts) == [f"say: {project} 0", f"say: {project} 1"]
 
 
 async def test_a_key_that_stands_in_one_project_needs_none(keeper: InProcessKeeper) -> None:
@@ -161,22 +161,24 @@ async def test_a_project_has_a_name_that_can_be_read(keeper: InProcessKeeper, od
 
 async def test_a_session_and_its_item_name_each_other(start_keeper: StartKeeper) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     first = await work.dispatch("item", "say: one", project="shop")
     await keeper.post("/conversations/item/reset", {})
     second = await work.dispatch("item", "say: two")
     other = (await keeper.send("say: by hand"))["sessionId"]
-    await ear.wait_for_turn_end(other)
+    await listener.wait_for_turn_end(other)
     # both are told as what they are, without being asked for
     for answer in (first, second):
-        told = [each["session"] for each in ear.events_of("session/updated", answer["sessionId"])]
-        assert told[-1]["item"] == {"key": "item", "project": "shop"}
+        rows = [
+            each["session"] for each in listener.events_of("session/updated", answer["sessionId"])
+        ]
+        assert rows[-1]["item"] == {"key": "item", "project": "shop"}
     for _ in range(2):
         for answer in (first, second):
             query = f"sessionId={answer['sessionId'].upper()}"
-            (found,) = (await keeper.get(f"/conversations?{query}"))["conversations"]
-            assert (found["key"], found["project"]) == ("item", "shop")
+            (row,) = (await keeper.get(f"/conversations?{query}"))["conversations"]
+            assert (row["key"], row["project"]) == ("item", "shop")
             session = (await keeper.get(f"/sessions/{answer['sessionId']}?limit=1"))["session"]
             assert session["item"] == {"key": "item", "project": "shop"}
         assert (await keeper.get(f"/conversations?sessionId={other}"))["conversations"] == []
@@ -263,9 +265,9 @@ async def test_what_a_turn_used_counts_also_if_its_keeper_was_killed(
 async def counted(keeper: InProcessKeeper, session: str, messages: int) -> Any:
     """The session, when its transcript is read to the end."""
     while True:
-        found = (await keeper.get(f"/sessions/{session}?limit=1"))["session"]
-        if found["messageCount"] == messages:
-            return found
+        row = (await keeper.get(f"/sessions/{session}?limit=1"))["session"]
+        if row["messageCount"] == messages:
+            return row
 
 
 async def test_metrics_count_conversations_and_what_becomes_of_them(
@@ -317,8 +319,8 @@ async def test_the_trail_is_there_when_the_conversation_is_not(keeper: InProcess
     assert [(each["key"], each["project"]) for each in every] == [
         ("other", None), *[("item", "shop")] * 3,
     ]  # fmt: skip
-    found = await keeper.get(f"/dispatches?sessionId={answer['sessionId']}")
-    assert len(found["dispatches"]) == 3
+    of_session = await keeper.get(f"/dispatches?sessionId={answer['sessionId']}")
+    assert len(of_session["dispatches"]) == 3
     for odd in ("x", "-1", "1.5", "9" * 30):
         await keeper.get(f"/dispatches?cursor={odd}", 400)
 
@@ -334,8 +336,8 @@ async def test_the_trail_is_kept_for_as_long_as_is_set(start_keeper: StartKeeper
     assert len((await keeper.get("/dispatches"))["dispatches"]) == 2
     clock.offset = 31 * DAY
     await keeper.app[CONVERSATIONS].sweep()
-    (left,) = (await keeper.get("/dispatches"))["dispatches"]
-    assert left["text"] == "say: two"
+    (dispatch,) = (await keeper.get("/dispatches"))["dispatches"]
+    assert dispatch["text"] == "say: two"
 
 
 # ---- settings ----
@@ -364,9 +366,9 @@ async def test_conversations_that_expire_are_let_go_of_as_often_as_is_set(
     start_keeper: StartKeeper,
 ) -> None:
     keeper = await start_keeper(conversations=ConversationSettings(sweep_seconds=1))
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     answer = await Orchestrator(keeper).dispatch("item", "say: x", expiresIn=0.01)
-    event = await ear.wait_for_event("conversation/updated", what="expired")
+    event = await listener.wait_for_event("conversation/updated", what="expired")
     assert (event["sessionId"], event["project"]) == (answer["sessionId"], None)
 
 
@@ -378,20 +380,20 @@ async def test_a_summary_keeps_the_last_messages_word_for_word(
 ) -> None:
     settings = ConversationSettings(strategy="summary", keep_messages=3, window_tokens=2_000)
     keeper = await start_keeper(conversations=settings)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     work = Orchestrator(keeper)
     long = "say: " + "word " * 100 + "end"
     for text in ("say: first", long, "say: third"):
         await work.dispatch("item", text, systemPrompt="You are Ada.")
-        done = await ear.wait_for_event("conversation/updated", what="summary")
+        done = await listener.wait_for_event("conversation/updated", what="summary")
     assert "word for word: 3." in done["details"]
     await keeper.stop()
     work.keeper = await start_keeper(conversations=settings)
     await work.dispatch("item", "say: fourth")
     seen = [each for each in scripted_api.requests if each.model_request.prompt == "say: fourth"]
     system = seen[-1].model_request.system_text
-    told = ["You are Ada.", "Claude: " + long[5:], "User: say: third", "Claude: third"]
-    assert sorted(told, key=system.index) == told
+    words = ["You are Ada.", "Claude: " + long[5:], "User: say: third", "Claude: third"]
+    assert sorted(words, key=system.index) == words
     assert "User: " + long not in system
     item = await work.get("item")
     assert item["earlier"] == []
@@ -403,18 +405,18 @@ async def test_a_successor_is_told_more_than_an_argument_may_hold(
     settings = ConversationSettings(strategy="window", window_tokens=1_000_000, threshold=0.001)
     keeper = await start_keeper(conversations=settings)
     work = Orchestrator(keeper)
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     await work.dispatch("item", "say: small")
-    await ear.wait_for_event("conversation/updated", what="window")
-    book = keeper.app[CONVERSATIONS]._store
-    (kept,) = book.all(None, 1)
-    kept.primer = "The past: " + "ä" * 100_000 + " end of it."
-    book.put(kept)
+    await listener.wait_for_event("conversation/updated", what="window")
+    store = keeper.app[CONVERSATIONS]._store
+    (record,) = store.all(None, 1)
+    record.primer = "The past: " + "ä" * 100_000 + " end of it."
+    store.put(record)
     answer = await work.dispatch("item", "say: after all that")
     assert answer["ended"]["reply"] == "after all that"
     seen = [
         each for each in scripted_api.requests if each.model_request.prompt == "say: after all that"
     ]
-    assert kept.primer in seen[-1].model_request.system_text
+    assert record.primer in seen[-1].model_request.system_text
     # what was said in a conversation does not lie about
     assert not list(isolated.rglob("prompt-*.txt"))

@@ -22,54 +22,54 @@ def transcripts() -> dict[Path, bytes]:
 
 
 async def test_claude_writes_a_recap_beside_the_session(
-    keeper: InProcessKeeper, ear: SocketListener, scripted_api: ScriptedApi
+    keeper: InProcessKeeper, listener: SocketListener, scripted_api: ScriptedApi
 ) -> None:
     session = (await keeper.send("say: The roof is red."))["sessionId"]
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     before = transcripts()
-    told = await keeper.post(f"/sessions/{session}/recap", {})
-    assert told["quick"]
-    assert told["next"]
-    assert told["detailed"]
-    assert told["cached"] is False
-    asked = [seen.body for seen in scripted_api.requests if "<facts>" in str(seen.body)][-1]
+    report = await keeper.post(f"/sessions/{session}/recap", {})
+    assert report["quick"]
+    assert report["next"]
+    assert report["detailed"]
+    assert report["cached"] is False
+    prompt = [seen.body for seen in scripted_api.requests if "<facts>" in str(seen.body)][-1]
     # nothing can be called but the answer; the CLI's placeholder calls nothing
-    offered = {tool["name"] for tool in asked["tools"]} - {"DeferredToolPlaceholder"}
+    offered = {tool["name"] for tool in prompt["tools"]} - {"DeferredToolPlaceholder"}
     assert offered == {"StructuredOutput"}
-    assert "haiku" in asked["model"]
-    assert asked["max_tokens"] <= 2000
+    assert "haiku" in prompt["model"]
+    assert prompt["max_tokens"] <= 2000
     # neither this session nor any other was written to, and no new one is listed
     assert transcripts() == before
     listed = await keeper.get("/sessions")
     assert [each["id"] for each in listed["sessions"]] == [session]
     again = await keeper.post(f"/sessions/{session}/recap", {})
-    assert again == {**told, "cached": True}
+    assert again == {**report, "cached": True}
     await keeper.send("say: Now it is blue.", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     assert (await keeper.post(f"/sessions/{session}/recap", {}))["cached"] is False
 
 
 async def test_what_was_denied_for_a_reason_and_answered_is_decided(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("run: touch a"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     # the CLI writes a moment after it speaks
     await wait_until(lambda: any(projects_folder().glob(f"*/{session}.jsonl")))
-    told = await keeper.get(f"/sessions/{session}/resume")
-    assert (told["next"]["kind"], told["question"]["kind"]) == ("answer", "permission")
-    assert told["question"]["attentionId"] == question["id"]
+    report = await keeper.get(f"/sessions/{session}/resume")
+    assert (report["next"]["kind"], report["question"]["kind"]) == ("answer", "permission")
+    assert report["question"]["attentionId"] == question["id"]
     await keeper.resolve(question, decision="deny", message="use mkdir, please")
-    await ear.wait_for_turn_end(session, outcome="done")
-    told = await keeper.get(f"/sessions/{session}/resume")
-    assert [(made["kind"], made["reason"]) for made in told["decisions"]] == [
+    await listener.wait_for_turn_end(session, outcome="done")
+    report = await keeper.get(f"/sessions/{session}/resume")
+    assert [(made["kind"], made["reason"]) for made in report["decisions"]] == [
         ("denial", "use mkdir, please")
     ]
-    assert (told["work"]["commands"], told["question"]) == (0, None)
+    assert (report["work"]["commands"], report["question"]) == (0, None)
     # a denial without a word decides nothing for later
     await keeper.send("run: touch b", session)
-    await keeper.resolve(await ear.wait_for_question(session), decision="deny")
-    await ear.wait_for_turn_end(session, outcome="done")
+    await keeper.resolve(await listener.wait_for_question(session), decision="deny")
+    await listener.wait_for_turn_end(session, outcome="done")
     assert len((await keeper.get(f"/sessions/{session}/resume"))["decisions"]) == 1
 
 

@@ -9,23 +9,23 @@ from tests.integration.conftest import StartKeeper
 from tests.support.keeper_in_process import InProcessKeeper, SocketListener, new_uuid, text_of
 
 
-def told(family: Any) -> dict[str, Any]:
+def by_session(family: Any) -> dict[str, Any]:
     return {kin["sessionId"]: kin for kin in family["sessions"]}
 
 
 async def test_forks_of_every_kind_are_found_with_where_they_leave(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     await keeper.send("say: two", session)
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     history = await keeper.history(session)
     first, last = history[0]["uuid"], history[-1]["uuid"]
     # by the SDK: at the very first message, whole, and a fork of that one
     begun = (await keeper.post(f"/sessions/{session}/fork", {"at": first}, 201))["id"]
     whole = (await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"]
     await keeper.send("say: in the fork", whole)
-    await ear.wait_for_turn_end(whole, outcome="done")
+    await listener.wait_for_turn_end(whole, outcome="done")
     nested = (await keeper.post(f"/sessions/{whole}/fork", {}, 201))["id"]
     # by the CLI, which keeps uuids
     async with open_conversation({}, keeper.workdir, resume=session, fork_session=True) as talk:
@@ -33,7 +33,7 @@ async def test_forks_of_every_kind_are_found_with_where_they_leave(
     copy = talk.session_id
 
     family = await keeper.get(f"/sessions/{session}/family")
-    kin = told(family)
+    kin = by_session(family)
     assert family["sessions"][0]["sessionId"] == session
     assert kin.keys() == {session, begun, whole, nested, copy}
     parents = {key: each["parent"] for key, each in kin.items()}
@@ -45,12 +45,12 @@ async def test_forks_of_every_kind_are_found_with_where_they_leave(
     assert (kin[copy]["at"], kin[copy]["here"]) == (last, last)
     assert kin[copy]["firstPrompt"] == "say: elsewhere"
     for other in (begun, whole, nested, copy):
-        found = told(await keeper.get(f"/sessions/{other}/family"))
-        assert {key: each["parent"] for key, each in found.items()} == parents
+        kin = by_session(await keeper.get(f"/sessions/{other}/family"))
+        assert {key: each["parent"] for key, each in kin.items()} == parents
 
     # its first prompt waited in line before all that it copied
-    said = [text_of(message) for message in await keeper.history(copy)]
-    assert said == [*(text_of(message) for message in history), "say: elsewhere", "elsewhere"]
+    texts = [text_of(message) for message in await keeper.history(copy)]
+    assert texts == [*(text_of(message) for message in history), "say: elsewhere", "elsewhere"]
 
     # two that never met part where both leave the original
     page = await keeper.get(f"/sessions/{nested}/branch?with={copy}")
@@ -66,13 +66,13 @@ async def test_a_message_sent_again_after_a_restart_goes_to_the_same_copy(
     start_keeper: StartKeeper,
 ) -> None:
     first = await start_keeper()
-    ear = await first.listen()
-    session = await first.start_session("say: one", ear)
+    listener = await first.listen()
+    session = await first.start_session("say: one", listener)
     uuid = new_uuid()
     copy = (await first.send("say: two", session, fork=True, uuid=uuid))["sessionId"]
-    await ear.wait_for_turn_end(copy, outcome="done")
+    await listener.wait_for_turn_end(copy, outcome="done")
     await first.send("say: three", copy)
-    await ear.wait_for_turn_end(copy, outcome="done")
+    await listener.wait_for_turn_end(copy, outcome="done")
     await first.stop()
 
     second = await start_keeper()
@@ -80,23 +80,23 @@ async def test_a_message_sent_again_after_a_restart_goes_to_the_same_copy(
     assert again["sessionId"] == copy
     listed = (await second.get("/sessions"))["sessions"]
     assert {row["id"] for row in listed} == {session, copy}
-    said = [text_of(message) for message in await second.history(copy)]
-    assert said == ["say: one", "one", "say: two", "two", "say: three", "three"]
+    texts = [text_of(message) for message in await second.history(copy)]
+    assert texts == ["say: one", "one", "say: two", "two", "say: three", "three"]
     # another message is said in a copy of its own
     other = await second.send("say: two", session, fork=True, uuid=new_uuid())
     assert other["sessionId"] not in {session, copy}
 
 
 async def test_what_a_fork_changed_is_told_with_the_whole_texts(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     mode = {"permissionMode": "acceptEdits"}
-    session = await keeper.start_session("write: a.md: red", ear, **mode)
+    session = await keeper.start_session("write: a.md: red", listener, **mode)
     fork = str((await keeper.post(f"/sessions/{session}/fork", {}, 201))["id"])
 
     async def files_after(prompt: str) -> list[tuple[str, str | None, str | None]]:
         await keeper.send(prompt, fork, **mode)
-        await ear.wait_for_turn_end(fork, outcome="done")
+        await listener.wait_for_turn_end(fork, outcome="done")
         work = await keeper.get(f"/sessions/{fork}/branch/work?with={session}")
         return [(each["fate"], each["before"], each["after"]) for each in work["files"]]
 

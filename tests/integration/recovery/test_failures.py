@@ -17,10 +17,10 @@ from tests.support.keeper_in_process import (
 from tests.support.waiting import wait_until
 
 
-async def comes_back(keeper: InProcessKeeper, ear: SocketListener, session: str) -> None:
+async def comes_back(keeper: InProcessKeeper, listener: SocketListener, session: str) -> None:
     assert (await keeper.get("/attention"))["attention"] == []
     await keeper.send("say: back again", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     history = await keeper.history(session)
     assert text_of(history[-1]) == "back again"
     assert len(set(uuids(history))) == len(history)
@@ -32,10 +32,10 @@ def kill(keeper: InProcessKeeper, session: str) -> None:
     os.kill(keeper.pid_of(session), signal.SIGKILL)
 
 
-async def crashed(keeper: InProcessKeeper, ear: SocketListener, session: str) -> None:
-    failed = await ear.wait_for_event("session/failed", session)
+async def crashed(keeper: InProcessKeeper, listener: SocketListener, session: str) -> None:
+    failed = await listener.wait_for_event("session/failed", session)
     assert failed["error"]["code"] == "cli_crashed"
-    finished = await ear.wait_for_turn_end(session, outcome="failed")
+    finished = await listener.wait_for_turn_end(session, outcome="failed")
     assert finished["error"] == failed["error"]
     page = await keeper.get(f"/sessions/{session}")
     assert (page["session"]["error"], page["turn"], page["partial"]) == (
@@ -45,69 +45,71 @@ async def crashed(keeper: InProcessKeeper, ear: SocketListener, session: str) ->
     )
 
 
-async def test_the_cli_is_killed_in_mid_reply(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_the_cli_is_killed_in_mid_reply(
+    keeper: InProcessKeeper, listener: SocketListener
+) -> None:
     session = (await keeper.send("slow: 60"))["sessionId"]
-    await ear.wait_for_event("message/delta", session)
+    await listener.wait_for_event("message/delta", session)
     kill(keeper, session)
-    await crashed(keeper, ear, session)
-    await comes_back(keeper, ear, session)
+    await crashed(keeper, listener, session)
+    await comes_back(keeper, listener, session)
 
 
 async def test_the_cli_is_killed_in_a_tool_with_a_question_open_and_idle(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     kill(keeper, session)
-    await ear.wait_for_event("attention/settled", session, decision="withdrawn")
-    await crashed(keeper, ear, session)
+    await listener.wait_for_event("attention/settled", session, decision="withdrawn")
+    await crashed(keeper, listener, session)
     await keeper.resolve(question, status=409)
-    await comes_back(keeper, ear, session)
+    await comes_back(keeper, listener, session)
     await keeper.send("run: touch begun; sleep 60", session)
-    await keeper.resolve(await ear.wait_for_question(session))
+    await keeper.resolve(await listener.wait_for_question(session))
     await wait_until((keeper.workdir / "begun").exists)
     kill(keeper, session)
-    await crashed(keeper, ear, session)
-    await comes_back(keeper, ear, session)
-    turns = len(ear.events_of("turn/finished", session))
+    await crashed(keeper, listener, session)
+    await comes_back(keeper, listener, session)
+    turns = len(listener.events_of("turn/finished", session))
     kill(keeper, session)
-    await ear.wait_for(
+    await listener.wait_for(
         lambda event: (
             event["type"] == "session/updated"
             and event["sessionId"] == session
             and event["session"]["origin"] is None
         )
     )
-    await comes_back(keeper, ear, session)
-    assert len(ear.events_of("turn/finished", session)) == turns + 1
+    await comes_back(keeper, listener, session)
+    assert len(listener.events_of("turn/finished", session)) == turns + 1
 
 
 async def test_the_cli_is_killed_idle_and_a_message_comes_at_once(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     """Whether its end was noticed before the message came or not: nobody notices."""
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     for number in range(3):
         kill(keeper, session)
         for _ in range(number):
             await keeper.get("/health")
         uuid = (await keeper.send("say: two", session))["uuid"]
-        assert (await ear.wait_for_turn_end(session))["uuid"] == uuid
-    assert {event["outcome"] for event in ear.events_of("turn/finished", session)} == {"done"}
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+        assert (await listener.wait_for_turn_end(session))["uuid"] == uuid
+    assert {event["outcome"] for event in listener.events_of("turn/finished", session)} == {"done"}
+    assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
 
 
 async def test_the_cli_is_killed_while_it_starts(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
     await wait_until(cli_pids)
     for pid in cli_pids():
         os.kill(pid, signal.SIGKILL)
-    finished = await ear.wait_for_turn_end(session, outcome="failed")
+    finished = await listener.wait_for_turn_end(session, outcome="failed")
     assert finished["error"]["code"] in ("cli_failed", "cli_crashed")
     assert finished["error"]["message"].endswith(("it was killed: SIGKILL", "SIGKILL)"))
-    await comes_back(keeper, ear, session)
+    await comes_back(keeper, listener, session)
 
 
 def is_claude(pid: int) -> bool:
@@ -124,25 +126,25 @@ def cli_pids() -> list[int]:
 
 
 async def test_the_cli_is_killed_while_it_retries_compacts_and_runs_a_subagent(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("error: 529"))["sessionId"]
-    await ear.wait_for_event("turn/status", session, status="retrying")
+    await listener.wait_for_event("turn/status", session, status="retrying")
     kill(keeper, session)
-    await crashed(keeper, ear, session)
-    await comes_back(keeper, ear, session)
+    await crashed(keeper, listener, session)
+    await comes_back(keeper, listener, session)
     await keeper.send("/compact slow: 60", session)
-    await ear.wait_for_event("turn/status", session, status="compacting")
+    await listener.wait_for_event("turn/status", session, status="compacting")
     kill(keeper, session)
-    await crashed(keeper, ear, session)
-    await comes_back(keeper, ear, session)
+    await crashed(keeper, listener, session)
+    await comes_back(keeper, listener, session)
     await keeper.send("agent: run: touch deep", session)
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     kill(keeper, session)
-    await ear.wait_for_event("attention/settled", session, decision="withdrawn")
-    await crashed(keeper, ear, session)
+    await listener.wait_for_event("attention/settled", session, decision="withdrawn")
+    await crashed(keeper, listener, session)
     await keeper.resolve(question, status=409)
-    await comes_back(keeper, ear, session)
+    await comes_back(keeper, listener, session)
     assert not (keeper.workdir / "deep").exists()
 
 
@@ -155,33 +157,33 @@ FAILURES = {
 }
 
 
-async def test_the_api_fails(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_the_api_fails(keeper: InProcessKeeper, listener: SocketListener) -> None:
     session = None
     for turn, (script, code) in enumerate(FAILURES.items()):
         uuid = new_uuid()
         session = (await keeper.send(script, session, uuid=uuid))["sessionId"]
-        failed = await ear.wait_for_event("session/failed", session, uuid=uuid)
+        failed = await listener.wait_for_event("session/failed", session, uuid=uuid)
         assert failed["error"]["code"] == code
         assert failed["error"]["message"]
-        finished = await ear.wait_for_turn_end(session, outcome="failed", uuid=uuid)
+        finished = await listener.wait_for_turn_end(session, outcome="failed", uuid=uuid)
         assert finished["error"] == failed["error"]
-        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
-        await comes_back(keeper, ear, session)
-        assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
-        assert len(ear.events_of("turn/finished", session)) == 2 * turn + 2
+        assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
+        await comes_back(keeper, listener, session)
+        assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
+        assert len(listener.events_of("turn/finished", session)) == 2 * turn + 2
 
 
 async def test_a_retry_that_goes_through_is_over(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("error: 529 once"))["sessionId"]
-    await ear.wait_for_event("turn/status", session, status="retrying")
-    await ear.wait_for_event("turn/status", session, status="working")
-    await ear.wait_for_turn_end(session, outcome="done")
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    await listener.wait_for_event("turn/status", session, status="retrying")
+    await listener.wait_for_event("turn/status", session, status="working")
+    await listener.wait_for_turn_end(session, outcome="done")
+    assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
 
 
-async def test_what_is_not_there(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_what_is_not_there(keeper: InProcessKeeper, listener: SocketListener) -> None:
     missing = {"workdir": str(keeper.home / "nowhere"), "text": "say: x"}
     assert (await keeper.post("/send", missing, 400))["error"]["code"] == "workdir_missing"
     unknown = new_uuid()
@@ -189,32 +191,32 @@ async def test_what_is_not_there(keeper: InProcessKeeper, ear: SocketListener) -
         failure = await keeper.post(f"/sessions/{unknown}/{path}", {}, 404)
         assert failure["error"]["code"] == "session_not_found"
     await keeper.post("/send", {"sessionId": unknown, "text": "say: x"}, 404)
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     keeper.workdir.rename(keeper.home / "gone")
     # the process is in the directory still; a new one finds none
     await keeper.close_session(session)
     await keeper.send("say: two", session)
-    failed = await ear.wait_for_event("session/failed", session)
+    failed = await listener.wait_for_event("session/failed", session)
     assert failed["error"]["code"] == "workdir_missing"
-    await ear.wait_for_turn_end(session, outcome="failed")
+    await listener.wait_for_turn_end(session, outcome="failed")
     (keeper.home / "gone").rename(keeper.workdir)
-    await comes_back(keeper, ear, session)
+    await comes_back(keeper, listener, session)
 
 
 async def test_a_file_that_ends_in_mid_line_is_gone_on_with(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     await keeper.close_session(session)
     path = keeper.transcript_path(session)
     await asyncio.to_thread(path.write_bytes, path.read_bytes() + b'{"type":"user","mess')
-    await comes_back(keeper, ear, session)
+    await comes_back(keeper, listener, session)
 
 
 async def test_what_claude_code_cannot_read_is_refused_in_words(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    whole = await keeper.start_session("say: one", ear)
+    whole = await keeper.start_session("say: one", listener)
     broken = keeper.transcript_path(whole).with_stem(new_uuid())
     await asyncio.to_thread(broken.write_bytes, b"")
     refused = await keeper.post("/send", {"sessionId": broken.stem, "text": "say: x"}, 422)

@@ -30,18 +30,18 @@ def home() -> Iterator[DemoHome]:
 
 
 async def fails(
-    keeper: InProcessKeeper, ear: SocketListener, monkeypatch: pytest.MonkeyPatch, **more: Any
+    keeper: InProcessKeeper, listener: SocketListener, monkeypatch: pytest.MonkeyPatch, **more: Any
 ) -> Any:
     """A new session whose CLI ends before it has written a line."""
     monkeypatch.setenv("CLAUDEKEEPER_CLI", "/bin/false")
     sent = await keeper.send("say: not forgotten", **more)
-    failed = await ear.wait_for_event("session/failed", sent["sessionId"])
+    failed = await listener.wait_for_event("session/failed", sent["sessionId"])
     monkeypatch.delenv("CLAUDEKEEPER_CLI")
     assert failed["error"]["code"] == "cli_failed"
     return sent
 
 
-async def shown(keeper: InProcessKeeper, sent: Any) -> Any:
+async def check_session(keeper: InProcessKeeper, sent: Any) -> Any:
     """The session, in the list and by its link, with what was said."""
     page = await keeper.get(f"/sessions/{sent['sessionId']}")
     session = page["session"]
@@ -64,26 +64,26 @@ async def test_a_session_that_failed_before_its_first_line_stays_with_its_prompt
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keeper = await start_keeper(Limits(idle_seconds=0.05))
-    ear = await keeper.listen()
-    sent = await fails(keeper, ear, monkeypatch, permissionMode="acceptEdits")
+    listener = await keeper.listen()
+    sent = await fails(keeper, listener, monkeypatch, permissionMode="acceptEdits")
     session = sent["sessionId"]
-    await shown(keeper, sent)
+    await check_session(keeper, sent)
     # when it has idled away, and in the next keeper
     await wait_for(
         lambda: keeper.get("/health"),
         lambda health: not health["live"] and not keeper.is_live(session),
     )
-    await shown(keeper, sent)
-    assert not ear.events_of("session/removed", session)
+    await check_session(keeper, sent)
+    assert not listener.events_of("session/removed", session)
     await keeper.stop()
     keeper = await start_keeper()
-    ear = await keeper.listen()
-    await shown(keeper, sent)
+    listener = await keeper.listen()
+    await check_session(keeper, sent)
     named = await keeper.request("PATCH", f"/sessions/{session}", {"name": "kept"})
     assert named["name"] == "kept"
     again = await keeper.post(f"/sessions/{session}/continue", {}, 202)
     assert (again["sessionId"], again["uuid"]) == (session, sent["uuid"])
-    await ear.wait_for_turn_end(session, outcome="done", uuid=sent["uuid"])
+    await listener.wait_for_turn_end(session, outcome="done", uuid=sent["uuid"])
     history = await keeper.history(session)
     assert [text_of(each) for each in history] == ["say: not forgotten", "not forgotten"]
     assert history[0]["uuid"] == sent["uuid"]
@@ -97,14 +97,14 @@ async def test_it_is_gone_on_with_by_any_message_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
-    sent = await fails(keeper, ear, monkeypatch)
+    listener = await keeper.listen()
+    sent = await fails(keeper, listener, monkeypatch)
     await keeper.stop()
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     # the client that sent it tries again
     await keeper.send("say: not forgotten", sent["sessionId"], uuid=sent["uuid"])
-    await ear.wait_for_turn_end(sent["sessionId"], outcome="done")
+    await listener.wait_for_turn_end(sent["sessionId"], outcome="done")
     assert len(await keeper.history(sent["sessionId"])) == 2
 
 
@@ -113,19 +113,19 @@ async def test_one_that_nobody_wants_can_be_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
-    now = await fails(keeper, ear, monkeypatch)
+    listener = await keeper.listen()
+    now = await fails(keeper, listener, monkeypatch)
     await keeper.close_session(now["sessionId"])
-    await ear.wait_for_event("session/removed", now["sessionId"])
-    later = await fails(keeper, ear, monkeypatch)
+    await listener.wait_for_event("session/removed", now["sessionId"])
+    later = await fails(keeper, listener, monkeypatch)
     await keeper.stop()
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     assert [row["id"] for row in (await keeper.get("/sessions"))["sessions"]] == [
         later["sessionId"]
     ]
     await keeper.close_session(later["sessionId"])
-    await ear.wait_for_event("session/removed", later["sessionId"])
+    await listener.wait_for_event("session/removed", later["sessionId"])
     await keeper.get(f"/sessions/{later['sessionId']}", 404)
     assert (await keeper.get("/sessions"))["sessions"] == []
 
@@ -146,9 +146,9 @@ async def test_sigkill_right_after_a_message_was_taken(
     work = home.project("scratch")
     program = Program(home, "--no-ui", api_url=scripted_api.url)
     async with connect_api(program) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         old = await visitor.start_session(work, "say: first")
-        await ear.wait_for_turn_end(old, outcome="done")
+        await listener.wait_for_turn_end(old, outcome="done")
         uuid = new_uuid()
         new = await visitor.start_session(work, "say: new", uuid=uuid)
         # last, because its CLI runs already; and longer, or its turn could be over
@@ -159,11 +159,11 @@ async def test_sigkill_right_after_a_message_was_taken(
 
     with Program(home, "--no-ui", api_url=scripted_api.url) as program:
         async with connect_api(program) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             for session, words in ((old, "slow: 3"), (new, "say: new")):
                 await interrupted(visitor, session)
                 await visitor.post(f"/sessions/{session}/continue", status=202)
-                await ear.wait_for_turn_end(session, outcome="done")
+                await listener.wait_for_turn_end(session, outcome="done")
                 messages = (await visitor.get(f"/sessions/{session}"))["messages"]
                 assert uuids(messages).count(prompts[session]) == 1
                 assert words in [text_of(each) for each in messages]
@@ -178,18 +178,18 @@ async def test_sigkill_right_after_a_message_was_taken_for_a_copy(
     body = {"text": "say: in a copy", "uuid": new_uuid(), "fork": True}
     program = Program(home, "--no-ui", api_url=scripted_api.url)
     async with connect_api(program) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         body["sessionId"] = await visitor.start_session(work, "say: first")
-        await ear.wait_for_turn_end(body["sessionId"], outcome="done")
+        await listener.wait_for_turn_end(body["sessionId"], outcome="done")
         copy = (await visitor.post("/send", body, 202))["sessionId"]
         program.kill()
 
     with Program(home, "--no-ui", api_url=scripted_api.url) as program:
         async with connect_api(program) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             for _ in range(2):
                 assert (await visitor.post("/send", body, 202))["sessionId"] == copy
-            await ear.wait_for_turn_end(copy, outcome="done")
+            await listener.wait_for_turn_end(copy, outcome="done")
             listed = (await visitor.get("/sessions"))["sessions"]
             assert {row["id"] for row in listed} == {body["sessionId"], copy}
             messages = (await visitor.get(f"/sessions/{copy}"))["messages"]

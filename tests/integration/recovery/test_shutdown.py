@@ -46,10 +46,10 @@ def transcripts(home: DemoHome) -> dict[str, list[Any]]:
     }
 
 
-async def closing_code(ear: SocketListener) -> int | None:
-    async for _ in ear.ws:
+async def closing_code(listener: SocketListener) -> int | None:
+    async for _ in listener.ws:
         pass
-    return ear.ws.close_code
+    return listener.ws.close_code
 
 
 async def status_and_headers(visitor: KeeperApi, body: Any) -> tuple[int, Mapping[str, str]]:
@@ -57,8 +57,8 @@ async def status_and_headers(visitor: KeeperApi, body: Any) -> tuple[int, Mappin
         return answer.status, answer.headers
 
 
-async def asks(ear: SocketListener, session: str) -> Any:
-    return (await ear.wait_for_event("attention/raised", session))["attention"]
+async def asks(listener: SocketListener, session: str) -> Any:
+    return (await listener.wait_for_event("attention/raised", session))["attention"]
 
 
 async def shows_interrupted(visitor: KeeperApi, session: str) -> Any:
@@ -75,14 +75,14 @@ async def shows_interrupted(visitor: KeeperApi, session: str) -> Any:
 
 async def goes_on(visitor: KeeperApi, session: str) -> None:
     """One click, and the turn goes on."""
-    ear = await visitor.listen()
+    listener = await visitor.listen()
     await visitor.post(f"/sessions/{session}/continue", status=202)
-    await ear.wait_for_event("turn/finished", session)
+    await listener.wait_for_event("turn/finished", session)
     page = await visitor.get(f"/sessions/{session}")
     assert page["session"]["error"] is None
     assert page["interrupted"] is None
     await visitor.post(f"/sessions/{session}/continue", status=409)
-    await ear.close()
+    await listener.close()
 
 
 async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
@@ -92,11 +92,11 @@ async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
     work = home.project("scratch")
     with KeeperProcess(home, api_url=api_url) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             asking = await visitor.start_session(work, "run: touch forbidden.txt")
-            question = await asks(ear, asking)
+            question = await asks(listener, asking)
             busy = await visitor.start_session(work, "slow: 900")
-            await ear.wait_for_event("message/delta", busy)
+            await listener.wait_for_event("message/delta", busy)
             await visitor.post("/send", {"sessionId": busy, "text": "say: later"}, 202)
             children = keeper.descendants()
             assert len(children) >= 2
@@ -114,7 +114,7 @@ async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
 
             # a turn of fifteen minutes will not end: a second signal makes it short
             keeper.process.send_signal(signal.SIGTERM)
-            assert await closing_code(ear) == 1001
+            assert await closing_code(listener) == 1001
         assert await asyncio.to_thread(keeper.stop) == 0
     assert not [pid for pid in children if is_alive(pid)]
     assert not (work / "forbidden.txt").exists()
@@ -122,13 +122,13 @@ async def test_sigterm_ends_in_order_and_the_next_keeper_knows(
 
     with KeeperProcess(home, api_url=api_url) as keeper:
         async with connect_api(keeper) as visitor:
-            left = await shows_interrupted(visitor, asking)
-            assert [each["input"] for each in left["questions"]] == [question["input"]]
+            interrupted = await shows_interrupted(visitor, asking)
+            assert [each["input"] for each in interrupted["questions"]] == [question["input"]]
             resolving = {"attentionId": question["id"], "decision": "allow"}
             await visitor.post("/resolve", resolving, 404)
             await goes_on(visitor, asking)
-            left = await shows_interrupted(visitor, busy)
-            assert [item["content"] for item in left["queue"]] == ["say: later"]
+            interrupted = await shows_interrupted(visitor, busy)
+            assert [item["content"] for item in interrupted["queue"]] == ["say: later"]
     assert not (work / "forbidden.txt").exists()
 
 
@@ -136,12 +136,12 @@ async def test_a_turn_that_can_end_is_seen_through(home: DemoHome, api_url: str)
     set_limits(home, drainSeconds=600)
     with KeeperProcess(home, "--no-ui", api_url=api_url) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             session = await visitor.start_session(home.project("scratch"), "slow: 2")
-            await ear.wait_for_event("message/delta", session)
+            await listener.wait_for_event("message/delta", session)
             keeper.process.send_signal(signal.SIGTERM)
-            await ear.wait_for_event("turn/finished", session, outcome="done")
-            assert await closing_code(ear) == 1001
+            await listener.wait_for_event("turn/finished", session, outcome="done")
+            assert await closing_code(listener) == 1001
         assert await asyncio.to_thread(keeper.stop) == 0
     assert json.loads((home.keeper / "turns.json").read_text()) == {}
 
@@ -152,12 +152,12 @@ async def test_ctrl_c_in_a_terminal_reaches_the_keeper_alone(home: DemoHome, api
     alone = ["setsid", *COMMAND]
     with KeeperProcess(home, "--no-ui", api_url=api_url, command=alone) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             session = await visitor.start_session(home.project("scratch"), "slow: 2")
-            await ear.wait_for_event("message/delta", session)
+            await listener.wait_for_event("message/delta", session)
             os.killpg(keeper.pid, signal.SIGINT)
-            await ear.wait_for_event("turn/finished", session, outcome="done")
-            assert await closing_code(ear) == 1001
+            await listener.wait_for_event("turn/finished", session, outcome="done")
+            assert await closing_code(listener) == 1001
         assert await asyncio.to_thread(keeper.stop) == 0
     assert json.loads((home.keeper / "turns.json").read_text()) == {}
 
@@ -166,13 +166,13 @@ async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, ap
     work = home.project("scratch")
     keeper = KeeperProcess(home, "--no-ui", api_url=api_url)
     async with connect_api(keeper) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         asking = await visitor.start_session(work, "run: touch forbidden.txt")
-        question = await asks(ear, asking)
+        question = await asks(listener, asking)
         busy = await visitor.start_session(
             work, "run: touch started.txt; tail -f /dev/null; touch late.txt"
         )
-        allowed = {"attentionId": (await asks(ear, busy))["id"], "decision": "allow"}
+        allowed = {"attentionId": (await asks(listener, busy))["id"], "decision": "allow"}
         await visitor.post("/resolve", allowed)
         await wait_until((work / "started.txt").exists)
         record = home.keeper / "turns.json"
@@ -187,8 +187,8 @@ async def test_sigkill_leaves_no_process_and_approves_nothing(home: DemoHome, ap
     with KeeperProcess(home, "--no-ui", api_url=api_url) as keeper:
         assert keeper.descendants() == []
         async with connect_api(keeper) as visitor:
-            left = await shows_interrupted(visitor, asking)
-            assert [each["id"] for each in left["questions"]] == [question["id"]]
+            interrupted = await shows_interrupted(visitor, asking)
+            assert [each["id"] for each in interrupted["questions"]] == [question["id"]]
             await visitor.post(
                 "/resolve", {"attentionId": question["id"], "decision": "allow"}, 404
             )
@@ -205,29 +205,29 @@ async def test_what_waited_when_the_keeper_was_killed_can_still_be_taken_back(
     keeper = KeeperProcess(home, "--no-ui", api_url=api_url)
     wanted, unwanted = str(uuid4()), str(uuid4())
     async with connect_api(keeper) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         session = await visitor.start_session(work, "run: touch asked.txt")
-        await asks(ear, session)
+        await asks(listener, session)
         for uuid, text in ((wanted, "say: this one"), (unwanted, "say: not this one")):
             await visitor.post("/send", {"sessionId": session, "text": text, "uuid": uuid}, 202)
         keeper.kill()
 
     with KeeperProcess(home, "--no-ui", api_url=api_url) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             await visitor.request("DELETE", f"/sessions/{session}/queue/{unwanted}")
-            told = await ear.wait_for_event("queue/updated", session)
-            assert [(item["uuid"], item["state"]) for item in told["queue"]] == [
+            event = await listener.wait_for_event("queue/updated", session)
+            assert [(item["uuid"], item["state"]) for item in event["queue"]] == [
                 (unwanted, "cancelled")
             ]
-            left = await shows_interrupted(visitor, session)
-            assert [item["uuid"] for item in left["queue"]] == [wanted]
+            interrupted = await shows_interrupted(visitor, session)
+            assert [item["uuid"] for item in interrupted["queue"]] == [wanted]
             await visitor.request("DELETE", f"/sessions/{session}/queue/{unwanted}", status=404)
             await visitor.post(f"/sessions/{session}/continue", status=202)
-            await ear.wait_for_turn_end(session, uuid=wanted)
-    said = [line.get("uuid") for line in transcripts(home)[session]]
-    assert wanted in said
-    assert unwanted not in said
+            await listener.wait_for_turn_end(session, uuid=wanted)
+    uuids = [line.get("uuid") for line in transcripts(home)[session]]
+    assert wanted in uuids
+    assert unwanted not in uuids
 
 
 async def test_a_dispatch_that_a_kill_cut_short_has_one_thread(
@@ -238,9 +238,9 @@ async def test_a_dispatch_that_a_kill_cut_short_has_one_thread(
     first = {"text": "slow: 900", "workdir": str(work), "uuid": str(uuid4())}
     with KeeperProcess(home, api_url=api_url) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             begun = await visitor.post(address, first)
-            await ear.wait_for_event("message/delta", begun["sessionId"])
+            await listener.wait_for_event("message/delta", begun["sessionId"])
             keeper.process.kill()
             keeper.process.wait()
 
@@ -257,6 +257,6 @@ async def test_a_dispatch_that_a_kill_cut_short_has_one_thread(
             item = await visitor.get("/conversations/ticket-7")
             assert [each["outcome"] for each in item["log"]] == ["unknown", "done"]
     (lines,) = transcripts(home).values()
-    said = [line["uuid"] for line in lines if line["type"] == "user" and "uuid" in line]
-    assert said.count(first["uuid"]) == 1
-    assert said.count(on["uuid"]) == 1
+    uuids = [line["uuid"] for line in lines if line["type"] == "user" and "uuid" in line]
+    assert uuids.count(first["uuid"]) == 1
+    assert uuids.count(on["uuid"]) == 1

@@ -43,9 +43,9 @@ async def test_after_a_kill_it_is_said_once_however_often_it_is_sent(
     work = home.project("scratch")
     program = Program(home, "--no-ui", api_url=scripted_api.url)
     async with connect_api(program) as visitor:
-        ear = await visitor.listen()
+        listener = await visitor.listen()
         session = await visitor.start_session(work, "run: touch forbidden.txt")
-        await ear.wait_for_event("attention/raised", session)
+        await listener.wait_for_event("attention/raised", session)
         body = {"sessionId": session, "text": "say: instead", "interrupt": True}
         body["uuid"] = new_uuid()
         await visitor.post("/send", body, 202)
@@ -69,9 +69,9 @@ async def test_what_was_to_be_said_instead_is_what_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     session = (await keeper.send("run: touch forbidden"))["sessionId"]
-    await ear.wait_for_question(session)
+    await listener.wait_for_question(session)
     await keeper.send("say: waited", session)
 
     async def slow(_: object) -> None:
@@ -82,18 +82,18 @@ async def test_what_was_to_be_said_instead_is_what_goes_on(
         await keeper.send("say: instead", session, interrupt=True)
         await end(keeper)
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     page = await keeper.get(f"/sessions/{session}")
     assert page["session"]["error"]["code"] == "turn_interrupted"
-    left = page["interrupted"]
-    assert left["stopped"]
-    assert [each["content"] for each in left["queue"]] == ["say: instead", "say: waited"]
+    interrupted = page["interrupted"]
+    assert interrupted["stopped"]
+    assert [each["content"] for each in interrupted["queue"]] == ["say: instead", "say: waited"]
     first = await keeper.post(f"/sessions/{session}/continue", {}, 202)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=first["uuid"])
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done", uuid=first["uuid"])
+    await listener.wait_for_turn_end(session, outcome="done")
     # the turn that a person stopped is not gone on with
-    said = prompts(await keeper.history(session))
-    assert said == ["run: touch forbidden", "say: instead", "say: waited"]
+    history_prompts = prompts(await keeper.history(session))
+    assert history_prompts == ["run: touch forbidden", "say: instead", "say: waited"]
     assert not (keeper.workdir / "forbidden").exists()
 
 
@@ -101,22 +101,26 @@ async def test_what_is_held_does_not_go_on_with_the_turn(
     start_keeper: StartKeeper,
 ) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     session = (await keeper.send("run: touch gate"))["sessionId"]
-    await ear.wait_for_question(session)
+    await listener.wait_for_question(session)
     await keeper.send("say: held", session)
     keeper.app[MANAGER].hold_queue(session)
     await keeper.send("say: queued", session)
     await end(keeper)
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     page = await keeper.get(f"/sessions/{session}")
     assert [(each["text"], each["state"]) for each in page["queue"]] == [("say: held", "held")]
     await keeper.post(f"/sessions/{session}/continue", {}, 202)
-    await ear.wait_for_turn_end(session, outcome="done")
-    await ear.wait_for_turn_end(session, outcome="done")
-    said = prompts(await keeper.history(session))
-    assert said == ["run: touch gate", "Continue from where you left off.", "say: queued"]
+    await listener.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
+    history_prompts = prompts(await keeper.history(session))
+    assert history_prompts == [
+        "run: touch gate",
+        "Continue from where you left off.",
+        "say: queued",
+    ]
     queue = (await keeper.get(f"/sessions/{session}"))["queue"]
     assert [(each["text"], each["state"]) for each in queue] == [("say: held", "held")]
 
@@ -126,15 +130,15 @@ async def test_what_waited_is_held_where_something_else_is_said(
 ) -> None:
     """It was to follow a turn that nobody goes on with; its words are not lost with it."""
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     session = (await keeper.send("run: touch gate"))["sessionId"]
-    await ear.wait_for_question(session)
+    await listener.wait_for_question(session)
     await keeper.send("say: waited", session)
     await end(keeper)
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     new = (await keeper.send("say: new", session))["uuid"]
-    await ear.wait_for_turn_end(session, outcome="done", uuid=new)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=new)
     queue = (await keeper.get(f"/sessions/{session}"))["queue"]
     assert [(each["text"], each["state"]) for each in queue] == [("say: waited", "held")]
 
@@ -148,8 +152,8 @@ async def test_what_claude_never_had_is_held_where_something_else_is_said(
     never.write_text("#!/bin/sh\nexec sleep 60\n")
     never.chmod(0o700)
     keeper = await start_keeper()
-    ear = await keeper.listen()
-    session = await keeper.start_session("say: one", ear)
+    listener = await keeper.listen()
+    session = await keeper.start_session("say: one", listener)
     await keeper.close_session(session)
     # no process was ready for it when the keeper ended
     monkeypatch.setenv("CLAUDEKEEPER_CLI", str(never))
@@ -157,11 +161,11 @@ async def test_what_claude_never_had_is_held_where_something_else_is_said(
     await end(keeper)
     monkeypatch.delenv("CLAUDEKEEPER_CLI")
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     page = await keeper.get(f"/sessions/{session}")
     assert page["interrupted"]["prompt"]["uuid"] == lost
     new = (await keeper.send("say: new", session))["uuid"]
-    await ear.wait_for_turn_end(session, outcome="done", uuid=new)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=new)
     page = await keeper.get(f"/sessions/{session}")
     assert [(each["uuid"], each["state"]) for each in page["queue"]] == [(lost, "held")]
     # it is told in one place

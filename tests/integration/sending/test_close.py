@@ -6,28 +6,28 @@ from tests.support.keeper_in_process import InProcessKeeper, SocketListener
 
 
 async def test_closing_in_mid_reply_ends_the_turn_as_interrupted(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("slow: 600"))["sessionId"]
-    await ear.wait_for_event("message/delta", session)
+    await listener.wait_for_event("message/delta", session)
     await keeper.post(f"/sessions/{session}/close", status=202)
-    await ear.wait_for_turn_end(session, outcome="interrupted")
+    await listener.wait_for_turn_end(session, outcome="interrupted")
     page = await keeper.get(f"/sessions/{session}")
     assert page["session"]["state"] == "idle"
     assert page["session"]["origin"] is None
     assert (await keeper.get("/health"))["live"] == 0
     # its transcript speaks for it from now on
-    assert not ear.events_of("session/removed", session)
+    assert not listener.events_of("session/removed", session)
 
 
 async def test_closing_with_an_open_question_takes_it_back(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("run: touch b.txt"))["sessionId"]
-    asked = (await ear.wait_for_event("attention/raised", session))["attention"]
+    question = (await listener.wait_for_event("attention/raised", session))["attention"]
     await keeper.post(f"/sessions/{session}/close", status=202)
-    await ear.wait_for_event(
-        "attention/settled", session, attentionId=asked["id"], decision="withdrawn"
+    await listener.wait_for_event(
+        "attention/settled", session, attentionId=question["id"], decision="withdrawn"
     )
     assert (await keeper.get("/attention"))["attention"] == []
     assert not (keeper.workdir / "b.txt").exists()

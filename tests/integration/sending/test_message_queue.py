@@ -23,10 +23,10 @@ def prompts(messages: list[Any]) -> list[str]:
 
 
 async def test_messages_wait_in_order_and_can_be_taken_back(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("run: touch gate"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     sent = [(await keeper.send(f"say: {n}", session))["uuid"] for n in range(4)]
     page = await keeper.get(f"/sessions/{session}")
     assert [(each["uuid"], each["state"]) for each in page["queue"]] == [
@@ -48,23 +48,23 @@ async def test_messages_wait_in_order_and_can_be_taken_back(
     await keeper.send("say: 2", session, uuid=sent[2])
     await keeper.resolve(question)
     for uuid in (sent[0], sent[2], sent[3]):
-        await ear.wait_for_event("turn/started", session, uuid=uuid)
-        await ear.wait_for_turn_end(session, outcome="done", uuid=uuid)
-    said = await keeper.request("DELETE", f"{queue}/{sent[0]}", status=409)
-    assert "choices" not in said["error"]
+        await listener.wait_for_event("turn/started", session, uuid=uuid)
+        await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
+    refusal = await keeper.request("DELETE", f"{queue}/{sent[0]}", status=409)
+    assert "choices" not in refusal["error"]
     await keeper.send("say: 2", session, uuid=sent[2])
     # what was taken back may be sent after all
     await keeper.send("say: 1", session, uuid=sent[1])
-    await ear.wait_for_turn_end(session, outcome="done", uuid=sent[1])
+    await listener.wait_for_turn_end(session, outcome="done", uuid=sent[1])
     history = await keeper.history(session)
     assert prompts(history) == ["run: touch gate", "say: 0", "say: 2", "say: 3", "say: 1"]
-    assert uuids(ear.messages(session)) == uuids(history)
+    assert uuids(listener.messages(session)) == uuids(history)
     assert (await keeper.get(f"/sessions/{session}"))["queue"] == []
 
 
-async def test_images_wait_too(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_images_wait_too(keeper: InProcessKeeper, listener: SocketListener) -> None:
     session = (await keeper.send("run: touch gate"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     picture = png_block()
     body = {"sessionId": session, "content": [{"type": "text", "text": "look"}, picture, picture]}
     uuid = (await keeper.post("/send", body, 202))["uuid"]
@@ -75,42 +75,42 @@ async def test_images_wait_too(keeper: InProcessKeeper, ear: SocketListener) -> 
         (only, "", 1),
     ]
     await keeper.resolve(question)
-    await ear.wait_for_turn_end(session, uuid=uuid, outcome="done")
-    await ear.wait_for_turn_end(session, uuid=only, outcome="done")
-    told = ear.messages(session)
+    await listener.wait_for_turn_end(session, uuid=uuid, outcome="done")
+    await listener.wait_for_turn_end(session, uuid=only, outcome="done")
+    published = listener.messages(session)
     history = await keeper.history(session)
-    assert uuids(told) == uuids(history)
-    (message,) = [each for each in told if each["uuid"] == uuid]
+    assert uuids(published) == uuids(history)
+    (message,) = [each for each in published if each["uuid"] == uuid]
     (written,) = [each for each in history if each["uuid"] == uuid]
     assert message["content"] == written["content"]
-    assert "2 images" in text_of(told[uuids(told).index(uuid) + 1])
+    assert "2 images" in text_of(published[uuids(published).index(uuid) + 1])
 
 
 async def test_the_line_goes_on_after_an_interruption_a_failure_and_a_crash(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("slow: 60"))["sessionId"]
-    await ear.wait_for_event("message/delta", session)
+    await listener.wait_for_event("message/delta", session)
     failing = (await keeper.send("error: 401", session))["uuid"]
     asking = (await keeper.send("run: touch gate", session))["uuid"]
     last = (await keeper.send("say: here", session))["uuid"]
     assert await keeper.interrupt(session)
-    await ear.wait_for_turn_end(session, outcome="interrupted")
-    await ear.wait_for_turn_end(session, uuid=failing, outcome="failed")
-    await ear.wait_for_question(session)
+    await listener.wait_for_turn_end(session, outcome="interrupted")
+    await listener.wait_for_turn_end(session, uuid=failing, outcome="failed")
+    await listener.wait_for_question(session)
     # the CLI writes a moment after it speaks; what it had no time for would be lost
     await wait_until(lambda: any(line.get("uuid") == asking for line in keeper.transcript(session)))
     os.kill(keeper.pid_of(session), signal.SIGKILL)
-    await ear.wait_for_event("attention/settled", session, decision="withdrawn")
-    await ear.wait_for_turn_end(session, uuid=asking, outcome="failed")
-    await ear.wait_for_turn_end(session, uuid=last, outcome="done")
+    await listener.wait_for_event("attention/settled", session, decision="withdrawn")
+    await listener.wait_for_turn_end(session, uuid=asking, outcome="failed")
+    await listener.wait_for_turn_end(session, uuid=last, outcome="done")
     history = await keeper.history(session)
     assert text_of(history[-1]) == "here"
     assert prompts(history) == ["slow: 60", "error: 401", "run: touch gate", "say: here"]
 
 
 async def test_a_message_that_waits_for_its_process_is_seen(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     """From the first moment on: in the queue or in the history, but never nowhere."""
     uuid = new_uuid()
@@ -121,39 +121,39 @@ async def test_a_message_that_waits_for_its_process_is_seen(
     )
     for page in pages:
         assert uuid in uuids([*page["queue"], *page["messages"]])
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
 
 
 async def test_a_message_that_failed_can_be_sent_again(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     """Its uuid stands in no transcript: sent again, it is not taken for said already."""
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     await keeper.close_session(session)
     away = keeper.workdir.rename(keeper.home / "elsewhere")
     uuid = (await keeper.send("say: two", session))["uuid"]
-    failed = await ear.wait_for_event("session/failed", session, uuid=uuid)
+    failed = await listener.wait_for_event("session/failed", session, uuid=uuid)
     assert failed["error"]["code"] == "workdir_missing"
-    await ear.wait_for_turn_end(session, outcome="failed", uuid=uuid)
+    await listener.wait_for_turn_end(session, outcome="failed", uuid=uuid)
     away.rename(keeper.workdir)
     await keeper.send("say: two", session, uuid=uuid)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=uuid)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     assert uuids(await keeper.history(session)).count(uuid) == 1
 
 
 async def test_an_old_message_sent_again_is_not_said_twice(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     old = (await keeper.history(session))[0]["uuid"]
     await keeper.close_session(session)
     await keeper.send("say: two", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     await keeper.send("say: one", session, uuid=old)
     await keeper.send("say: three", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     assert prompts(await keeper.history(session)) == ["say: one", "say: two", "say: three"]
-    assert len(ear.events_of("turn/finished", session)) == 3
+    assert len(listener.events_of("turn/finished", session)) == 3
 
 
 def png_block() -> dict[str, Any]:

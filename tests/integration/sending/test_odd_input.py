@@ -40,9 +40,9 @@ async def refused(keeper: InProcessKeeper, path: str, body: Any, method: str = "
 
 
 async def test_odd_fields_are_refused_and_nothing_runs(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     await keeper.close_session(session)
     workdir = str(keeper.workdir)
     good = {"sessionId": session, "text": "say: x"}
@@ -105,7 +105,9 @@ def image(kind: str, data: str) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
-async def test_odd_prompts_are_just_prompts(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_odd_prompts_are_just_prompts(
+    keeper: InProcessKeeper, listener: SocketListener
+) -> None:
     prompts = [
         "--help",
         "-p",
@@ -118,27 +120,27 @@ async def test_odd_prompts_are_just_prompts(keeper: InProcessKeeper, ear: Socket
         "@nowhere.txt",
         "long " * 200_000,
     ]
-    session = await keeper.start_session(prompts[0], ear)
+    session = await keeper.start_session(prompts[0], listener)
     for prompt in prompts[1:]:
         await keeper.send(prompt, session)
-        await ear.wait_for_turn_end(session, outcome="done")
+        await listener.wait_for_turn_end(session, outcome="done")
     history = await keeper.history(session)
-    assert uuids(ear.messages(session)) == uuids(history)
-    said = [text_of(message) for message in history if message["kind"] == "prompt"]
-    assert said == prompts
+    assert uuids(listener.messages(session)) == uuids(history)
+    texts = [text_of(message) for message in history if message["kind"] == "prompt"]
+    assert texts == prompts
     assert not (keeper.workdir / "c").exists()
     # a list of sessions is no place for a megabyte
-    for event in ear.events_of("session/updated", session):
+    for event in listener.events_of("session/updated", session):
         for field in ("title", "firstPrompt", "lastPrompt"):
             assert len(event["session"][field] or "") < 5_000
 
 
 async def test_a_long_first_prompt_is_short_in_lists(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     uuid = new_uuid()
     session = (await keeper.send("long " * 200_000, uuid=uuid))["sessionId"]
     page = await keeper.get(f"/sessions/{session}")
     assert len(page["session"]["firstPrompt"]) < 5_000
-    await ear.wait_for_turn_end(session, outcome="done")
-    assert len(text_of(ear.messages(session)[0])) == 1_000_000
+    await listener.wait_for_turn_end(session, outcome="done")
+    assert len(text_of(listener.messages(session)[0])) == 1_000_000

@@ -17,143 +17,147 @@ async def stop_and_say(keeper: InProcessKeeper, text: str, session: str, **more:
     return str((await keeper.send(text, session, interrupt=True, **more))["uuid"])
 
 
-async def order(ear: SocketListener, session: str, last: str) -> list[tuple[str, str]]:
+async def order(listener: SocketListener, session: str, last: str) -> list[tuple[str, str]]:
     """The turns as they ended, by prompt, until the one of this prompt."""
-    await ear.wait_for_turn_end(session, uuid=last)
-    return [(each["uuid"], each["outcome"]) for each in ear.events_of("turn/finished", session)]
+    await listener.wait_for_turn_end(session, uuid=last)
+    return [
+        (each["uuid"], each["outcome"]) for each in listener.events_of("turn/finished", session)
+    ]
 
 
-async def test_it_is_said_before_what_waits(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_it_is_said_before_what_waits(
+    keeper: InProcessKeeper, listener: SocketListener
+) -> None:
     first = await keeper.send("slow: 60")
     session = first["sessionId"]
-    await ear.wait_for_event("message/delta", session)
+    await listener.wait_for_event("message/delta", session)
     waiting = (await keeper.send("say: waited", session))["uuid"]
-    said = await stop_and_say(keeper, "say: now", session)
-    assert await order(ear, session, waiting) == [
+    uuid = await stop_and_say(keeper, "say: now", session)
+    assert await order(listener, session, waiting) == [
         (first["uuid"], "interrupted"),
-        (said, "done"),
+        (uuid, "done"),
         (waiting, "done"),
     ]
     assert prompts(await keeper.history(session)) == ["slow: 60", "say: now", "say: waited"]
 
 
-async def test_with_a_question_open(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_with_a_question_open(keeper: InProcessKeeper, listener: SocketListener) -> None:
     session = (await keeper.send("run: touch forbidden"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     pid = keeper.pid_of(session)
-    said = await stop_and_say(keeper, "say: not that", session)
-    settled = await ear.wait_for_event("attention/settled", session)
+    uuid = await stop_and_say(keeper, "say: not that", session)
+    settled = await listener.wait_for_event("attention/settled", session)
     assert (settled["attentionId"], settled["decision"]) == (question["id"], "withdrawn")
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     assert not (keeper.workdir / "forbidden").exists()
     assert keeper.pid_of(session) == pid
 
 
-async def test_during_a_tool(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_during_a_tool(keeper: InProcessKeeper, listener: SocketListener) -> None:
     session = (await keeper.send("run: touch begun; sleep 60"))["sessionId"]
-    await keeper.resolve(await ear.wait_for_question(session))
+    await keeper.resolve(await listener.wait_for_question(session))
     await wait_until((keeper.workdir / "begun").exists)
-    said = await stop_and_say(keeper, "say: enough", session)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    uuid = await stop_and_say(keeper, "say: enough", session)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     assert text_of((await keeper.history(session))[-1]) == "enough"
 
 
-async def test_while_its_process_starts(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_while_its_process_starts(keeper: InProcessKeeper, listener: SocketListener) -> None:
     first = await keeper.send("slow: 60")
-    said = await stop_and_say(keeper, "say: now", first["sessionId"])
-    assert await order(ear, first["sessionId"], said) == [
+    uuid = await stop_and_say(keeper, "say: now", first["sessionId"])
+    assert await order(listener, first["sessionId"], uuid) == [
         (first["uuid"], "interrupted"),
-        (said, "done"),
+        (uuid, "done"),
     ]
 
 
 async def test_where_nothing_runs_it_is_a_message_like_any_other(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear, interrupt=True)
-    said = await stop_and_say(keeper, "say: two", session)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    session = await keeper.start_session("say: one", listener, interrupt=True)
+    uuid = await stop_and_say(keeper, "say: two", session)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     await keeper.close_session(session)
-    said = await stop_and_say(keeper, "say: three", session)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    uuid = await stop_and_say(keeper, "say: three", session)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
 
 
 async def test_the_same_uuid_again_stops_nothing(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("slow: 60"))["sessionId"]
-    await ear.wait_for_event("message/delta", session)
+    await listener.wait_for_event("message/delta", session)
     uuid = new_uuid()
     every = [stop_and_say(keeper, "run: touch asked", session, uuid=uuid) for _ in range(3)]
     await asyncio.gather(*every)
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     # its own turn runs by now
     await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
     await keeper.resolve(question)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=uuid)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     await stop_and_say(keeper, "run: touch asked", session, uuid=uuid)
     assert prompts(await keeper.history(session)) == ["slow: 60", "run: touch asked"]
-    assert len(ear.events_of("turn/finished", session)) == 2
+    assert len(listener.events_of("turn/finished", session)) == 2
 
 
 async def test_the_same_message_at_once_with_another_model_is_one_message(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     """The CLI is told of the model before the message is taken."""
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     uuid = new_uuid()
     models = ("claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5")
     every = [stop_and_say(keeper, "say: two", session, uuid=uuid, model=each) for each in models]
     await asyncio.gather(*every)
     last = (await keeper.send("say: three", session))["uuid"]
-    await ear.wait_for_turn_end(session, outcome="done", uuid=last)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=last)
     assert prompts(await keeper.history(session)) == ["say: one", "say: two", "say: three"]
 
 
 async def test_at_any_moment_of_a_turn_it_is_said_once_and_whole(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     expected = ["say: one"]
     for n in range(12):
         await keeper.send(f"say: {n}", session)
         # a little later in each round: from the beginning of the turn past its end
         for _ in range(n):
             await keeper.get(f"/sessions/{session}?limit=1")
-        said = await stop_and_say(keeper, f"say: instead of {n}", session)
-        await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+        uuid = await stop_and_say(keeper, f"say: instead of {n}", session)
+        await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
         expected += [f"say: {n}", f"say: instead of {n}"]
     assert prompts(await keeper.history(session)) == expected
 
 
 async def test_the_last_word_counts_where_two_are_said(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     first = await keeper.send("run: touch gate")
     session = first["sessionId"]
-    await ear.wait_for_question(session)
+    await listener.wait_for_question(session)
     one, two = [await stop_and_say(keeper, f"say: {word}", session) for word in ("one", "two")]
     # the second may have come before the first one's turn, or have stopped it
-    await ear.wait_until(lambda: {one, two} <= ear.turn_outcomes(session).keys())
-    assert ear.turn_outcomes(session)[first["uuid"]] == "interrupted"
-    assert ear.turn_outcomes(session)[two] == "done"
+    await listener.wait_until(lambda: {one, two} <= listener.turn_outcomes(session).keys())
+    assert listener.turn_outcomes(session)[first["uuid"]] == "interrupted"
+    assert listener.turn_outcomes(session)[two] == "done"
 
 
-async def test_what_is_held_stays_held(keeper: InProcessKeeper, ear: SocketListener) -> None:
+async def test_what_is_held_stays_held(keeper: InProcessKeeper, listener: SocketListener) -> None:
     session = (await keeper.send("run: touch gate"))["sessionId"]
-    await ear.wait_for_question(session)
+    await listener.wait_for_question(session)
     held = (await keeper.send("say: held", session))["uuid"]
     await keeper.post(f"/sessions/{session}/interrupt", {"hold": True}, 202)
     await keeper.send("slow: 60", session)
-    await ear.wait_for_event("message/delta", session)
-    said = await stop_and_say(keeper, "say: now", session)
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    await listener.wait_for_event("message/delta", session)
+    uuid = await stop_and_say(keeper, "say: now", session)
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
     queue = (await keeper.get(f"/sessions/{session}"))["queue"]
     assert [(each["uuid"], each["state"]) for each in queue] == [(held, "held")]
 
 
 async def test_a_turn_that_ignores_it_is_ended_and_the_message_is_said(
-    keeper: InProcessKeeper, ear: SocketListener, monkeypatch: pytest.MonkeyPatch
+    keeper: InProcessKeeper, listener: SocketListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interrupt, "KILL_SECONDS", 0.0)
 
@@ -162,25 +166,25 @@ async def test_a_turn_that_ignores_it_is_ended_and_the_message_is_said(
 
     monkeypatch.setattr(interrupt, "_send_interrupt", deaf)
     session = (await keeper.send("slow: 60"))["sessionId"]
-    await ear.wait_for_event("message/delta", session)
-    said = await stop_and_say(keeper, "say: now", session)
-    await ear.wait_for_turn_end(session, outcome="interrupted")
-    await ear.wait_for_turn_end(session, outcome="done", uuid=said)
+    await listener.wait_for_event("message/delta", session)
+    uuid = await stop_and_say(keeper, "say: now", session)
+    await listener.wait_for_turn_end(session, outcome="interrupted")
+    await listener.wait_for_turn_end(session, outcome="done", uuid=uuid)
 
 
 async def test_it_is_refused_where_a_fork_would_take_the_turn(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     body = {"sessionId": session, "text": "say: two", "interrupt": True, "fork": True}
     refused = await keeper.post("/send", body, 400)
     assert "interrupt" in refused["error"]["message"]
 
 
 async def test_it_is_refused_where_routing_would_choose_the_session(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    await keeper.start_session("say: one", ear)
+    await keeper.start_session("say: one", listener)
     workdir = str(keeper.workdir)
     body = {"workdir": workdir, "text": "say: two", "interrupt": True, "route": True}
     refused = await keeper.post("/send", body, 400)

@@ -38,7 +38,9 @@ async def browser(keeper: InProcessKeeper, aiohttp_client: AiohttpClient) -> Bro
     return browser
 
 
-async def asked(browser: Browser, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+async def request_json(
+    browser: Browser, method: str, path: str, body: Any = None
+) -> tuple[int, Any]:
     answer = await browser.request(method, f"/api{path}", json=body)
     return answer.status, await answer.json()
 
@@ -48,48 +50,48 @@ async def test_a_question_inside_is_answered_and_one_outside_is_not_there(
 ) -> None:
     elsewhere = keeper.home / "elsewhere"
     elsewhere.mkdir()
-    ear = SocketListener(await browser.ws_connect("/api/ws", max_msg_size=0))
-    await ear.wait_for_event("hello")
-    await ear.send({"type": "subscribe", "sessions": ["*"]})
+    listener = SocketListener(await browser.ws_connect("/api/ws", max_msg_size=0))
+    await listener.wait_for_event("hello")
+    await listener.send({"type": "subscribe", "sessions": ["*"]})
     everything = await keeper.listen()
 
     begin = {"workdir": str(elsewhere), "text": "run: touch b.txt", "uuid": new_uuid()}
-    status, refused = await asked(browser, "POST", "/send", begin)
+    status, refused = await request_json(browser, "POST", "/send", begin)
     assert (status, refused["error"]["code"]) == (403, "outside_roots")
     outside = (await keeper.post("/send", begin, 202))["sessionId"]
     hidden = (await everything.wait_for_event("attention/raised", outside))["attention"]
 
     begin = {"workdir": str(keeper.workdir), "text": "run: touch a.txt", "uuid": new_uuid()}
-    status, accepted = await asked(browser, "POST", "/send", begin)
+    status, accepted = await request_json(browser, "POST", "/send", begin)
     assert status == 202
     inside = accepted["sessionId"]
-    question = (await ear.wait_for_event("attention/raised", inside))["attention"]
-    _, listed = await asked(browser, "GET", "/attention")
+    question = (await listener.wait_for_event("attention/raised", inside))["attention"]
+    _, listed = await request_json(browser, "GET", "/attention")
     assert [each["id"] for each in listed["attention"]] == [question["id"]]
-    _, page = await asked(browser, "GET", "/sessions")
+    _, page = await request_json(browser, "GET", "/sessions")
     assert [each["id"] for each in page["sessions"]] == [inside]
 
-    status, _ = await asked(
+    status, _ = await request_json(
         browser, "POST", "/resolve", {"attentionId": hidden["id"], "decision": "allow"}
     )
     assert status == 404
     for path in ("", "/commands"):
-        assert (await asked(browser, "GET", f"/sessions/{outside}{path}"))[0] == 404
+        assert (await request_json(browser, "GET", f"/sessions/{outside}{path}"))[0] == 404
     for deed in ("interrupt", "close", "fork", "mode"):
-        assert (await asked(browser, "POST", f"/sessions/{outside}/{deed}", {}))[0] == 404
+        assert (await request_json(browser, "POST", f"/sessions/{outside}/{deed}", {}))[0] == 404
 
     answer = {"attentionId": question["id"], "decision": "allow", "by": "a browser"}
-    assert (await asked(browser, "POST", "/resolve", answer))[0] == 200
-    assert (await asked(browser, "POST", "/resolve", answer))[0] == 409
-    settled = await ear.wait_for_event("attention/settled", inside)
+    assert (await request_json(browser, "POST", "/resolve", answer))[0] == 200
+    assert (await request_json(browser, "POST", "/resolve", answer))[0] == 409
+    settled = await listener.wait_for_event("attention/settled", inside)
     assert (settled["decision"], settled["by"]) == ("allow", "a browser")
-    await ear.wait_for_turn_end(inside, outcome="done")
+    await listener.wait_for_turn_end(inside, outcome="done")
     assert (keeper.workdir / "a.txt").exists()
     assert not (elsewhere / "b.txt").exists()
 
-    _, history = await asked(browser, "GET", f"/sessions/{inside}")
+    _, history = await request_json(browser, "GET", f"/sessions/{inside}")
     assert text_of(history["messages"][0]) == "run: touch a.txt"
-    assert {event.get("sessionId", inside) for event in ear.events} == {inside}
+    assert {event.get("sessionId", inside) for event in listener.events} == {inside}
 
 
 async def test_what_a_new_session_offers_and_where_it_can_begin(
@@ -97,12 +99,12 @@ async def test_what_a_new_session_offers_and_where_it_can_begin(
 ) -> None:
     (keeper.workdir / "inner").mkdir()
     (keeper.workdir / "way-out").symlink_to(keeper.home)
-    _, roots = await asked(browser, "GET", "/directories")
+    _, roots = await request_json(browser, "GET", "/directories")
     root = roots["directories"][0]["path"]
-    _, listed = await asked(browser, "GET", f"/directories?path={root}")
+    _, listed = await request_json(browser, "GET", f"/directories?path={root}")
     assert [each["name"] for each in listed["directories"]] == ["inner"]
     assert listed["parent"] is None
-    status, offer = await asked(browser, "GET", f"/commands?workdir={root}")
+    status, offer = await request_json(browser, "GET", f"/commands?workdir={root}")
     assert status == 200
     assert "default" in offer["modes"]
     assert offer["models"]
@@ -112,8 +114,8 @@ async def test_what_a_new_session_offers_and_where_it_can_begin(
 async def test_a_transcript_that_cannot_be_read_is_listed_in_an_allowed_project(
     keeper: InProcessKeeper, browser: Browser
 ) -> None:
-    ear = await keeper.listen()
-    session = await keeper.start_session("say: hello", ear)
+    listener = await keeper.listen()
+    session = await keeper.start_session("say: hello", listener)
     folder = keeper.transcript_path(session).parent
     broken, outside = new_uuid(), new_uuid()
     (folder / f"{broken}.jsonl").write_bytes(b"\x00" * 100)
@@ -121,11 +123,11 @@ async def test_a_transcript_that_cannot_be_read_is_listed_in_an_allowed_project(
     (folder.parent / "-elsewhere" / f"{outside}.jsonl").write_bytes(b"\x00" * 100)
 
     async def listed() -> set[str]:
-        _, page = await asked(browser, "GET", "/sessions")
+        _, page = await request_json(browser, "GET", "/sessions")
         return {each["id"] for each in page["sessions"]}
 
     answers = await read_until(listed, lambda ids: ids == {session, broken})
     assert outside not in set.union(*answers)
-    status, told = await asked(browser, "GET", f"/sessions/{broken}")
-    assert (status, told["session"]["error"]["code"]) == (200, "transcript_unreadable")
-    assert (await asked(browser, "GET", f"/sessions/{outside}"))[0] == 404
+    status, broken_page = await request_json(browser, "GET", f"/sessions/{broken}")
+    assert (status, broken_page["session"]["error"]["code"]) == (200, "transcript_unreadable")
+    assert (await request_json(browser, "GET", f"/sessions/{outside}"))[0] == 404

@@ -13,9 +13,9 @@ from tests.support.waiting import wait_until
 
 
 async def test_what_cannot_be_replayed_is_read_again(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    session = await keeper.start_session("say: one", ear)
+    session = await keeper.start_session("say: one", listener)
     position = (await keeper.get(f"/sessions/{session}"))["position"]
     epoch, _, seq = position.partition(":")
     odd = [f"{epoch}:{int(seq) + 10_000}", f"{epoch}:{'9' * 30}", f"0{epoch}:1", f"{epoch}:-1"]
@@ -40,26 +40,28 @@ async def test_what_cannot_be_replayed_is_read_again(
     assert fresh.events[-1]["type"] == "subscribed"
 
 
-async def test_beyond_the_ring_is_read_again(keeper: InProcessKeeper, ear: SocketListener) -> None:
-    session = await keeper.start_session("say: one", ear)
-    old = ear.events[3]["position"]
+async def test_beyond_the_ring_is_read_again(
+    keeper: InProcessKeeper, listener: SocketListener
+) -> None:
+    session = await keeper.start_session("say: one", listener)
+    old = listener.events[3]["position"]
     for _ in range(2):
         await keeper.send("huge: 10", session)
-        await ear.wait_for_turn_end(session)
+        await listener.wait_for_turn_end(session)
     late = await keeper.listen(session, since=old)
     assert late.events[-1]["type"] == "resync"
     # so much fills the context: it is compacted in between
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
 
 
 async def test_sessions_that_nobody_asked_for_are_silent(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
-    one = await keeper.start_session("say: one", ear)
-    two = await keeper.start_session("say: two", ear)
+    one = await keeper.start_session("say: one", listener)
+    two = await keeper.start_session("say: two", listener)
     only = await keeper.listen(one)
     await keeper.send("say: more of two", two)
-    await ear.wait_for_turn_end(two)
+    await listener.wait_for_turn_end(two)
     await keeper.send("say: more of one", one)
     await only.wait_for_turn_end(one)
     assert {event["sessionId"] for event in only.events if "sessionId" in event} == {one}
@@ -68,17 +70,17 @@ async def test_sessions_that_nobody_asked_for_are_silent(
     await only.wait_for_event("pong")
     count = len(only.events)
     await keeper.send("say: still more", one)
-    await ear.wait_for_turn_end(one)
+    await listener.wait_for_turn_end(one)
     await only.send({"type": "ping"})
     await only.wait_for_event("pong")
     assert len(only.events) == count + 1
 
 
 async def test_open_questions_are_sent_to_every_new_subscriber(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("run: touch a"))["sessionId"]
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     page = await keeper.get(f"/sessions/{session}")
     assert page["session"]["state"] == "waiting"
     assert page["session"]["attention"] == 1
@@ -88,7 +90,7 @@ async def test_open_questions_are_sent_to_every_new_subscriber(
     assert await with_since.wait_for_question(session) == question
     assert (await keeper.get("/attention"))["attention"] == [question]
     await keeper.resolve(question, by="phone")
-    for each in (ear, late, with_since):
+    for each in (listener, late, with_since):
         settled = await each.wait_for_event("attention/settled", session)
         assert (settled["attentionId"], settled["by"]) == (question["id"], "phone")
         await each.wait_for_turn_end(session)
@@ -96,21 +98,21 @@ async def test_open_questions_are_sent_to_every_new_subscriber(
 
 
 async def test_who_does_not_read_is_cut_off_and_nobody_else_notices(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     lazy = await keeper.client.ws_connect("/ws", max_msg_size=0)
     await lazy.send_json({"type": "subscribe", "sessions": ["*"]})
     transport = lazy._response.connection.transport  # type: ignore[union-attr]
     transport.pause_reading()  # type: ignore[union-attr]
     session = (await keeper.send("huge: 10"))["sessionId"]
-    reading = asyncio.create_task(ear.wait_for_turn_end(session))
+    reading = asyncio.create_task(listener.wait_for_turn_end(session))
     await wait_until(lambda: keeper.app[WS_CONNECTIONS].slow_count == 1)
     # it has some seconds to take what is on its way, and the word that it is cut off
     transport.resume_reading()  # type: ignore[union-attr]
     assert {message.type async for message in lazy} <= {WSMsgType.TEXT}
     assert lazy.close_code == 4008
     await reading
-    assert uuids(ear.messages(session)) == uuids(await keeper.history(session))
+    assert uuids(listener.messages(session)) == uuids(await keeper.history(session))
 
 
 async def test_a_peer_that_is_dead_is_found(
@@ -128,7 +130,7 @@ async def test_a_peer_that_is_dead_is_found(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "nonsense",
         "[]",
@@ -143,10 +145,10 @@ async def test_a_peer_that_is_dead_is_found(
         '{"type": "subscribe", "sessions": ["\\ud800"]}',
     ],
 )
-async def test_odd_words_on_the_socket_are_answered(keeper: InProcessKeeper, said: str) -> None:
+async def test_odd_words_on_the_socket_are_answered(keeper: InProcessKeeper, text: str) -> None:
     ws = await keeper.client.ws_connect("/ws")
     await ws.receive_json()
-    await ws.send_str(said)
+    await ws.send_str(text)
     answer = await ws.receive_json()
     assert answer["type"] == "error"
     assert answer["error"]["code"] == "invalid_message"

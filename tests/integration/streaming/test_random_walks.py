@@ -44,14 +44,14 @@ class Walk:
     def __init__(
         self,
         keeper: InProcessKeeper,
-        ear: SocketListener,
+        listener: SocketListener,
         sessions: list[str],
         seed: int,
         *,
         killing: bool,
     ) -> None:
         self.keeper = keeper
-        self.ear = ear
+        self.listener = listener
         self.random = random.Random(seed)
         self.sessions = sessions
         self.sent: dict[str, str] = {}
@@ -68,8 +68,8 @@ class Walk:
 
     async def hear(self) -> None:
         """Everything that was told until now."""
-        await self.ear.send({"type": "ping"})
-        await self.ear.wait_for_event("pong")
+        await self.listener.send({"type": "ping"})
+        await self.listener.wait_for_event("pong")
 
     async def send(self) -> None:
         session = self.random.choice(self.sessions)
@@ -135,21 +135,21 @@ class Walk:
             pages = [await self.keeper.get(f"/sessions/{each}?limit=1") for each in self.sessions]
             if all(page["session"]["state"] == "idle" for page in pages):
                 return
-            await self.ear.next_event()
+            await self.listener.next_event()
 
     async def check(self) -> None:
         await self.hear()
         for session in self.sessions:
-            told = await self._known(session)
+            known_messages = await self._known(session)
             history = uuids(await self.keeper.history(session))
             assert [name for name, count in Counter(history).items() if count > 1] == []
             whole = await self.keeper.get(f"/sessions/{session}?limit=all")
             assert uuids(whole["messages"]) == history
-            for follower in told:
+            for follower in known_messages:
                 assert uuids(follower.messages) == history
             self._check_turns(session, history)
-        raised = [event["attention"]["id"] for event in self.ear.events_of("attention/raised")]
-        settled = [event["attentionId"] for event in self.ear.events_of("attention/settled")]
+        raised = [event["attention"]["id"] for event in self.listener.events_of("attention/raised")]
+        settled = [event["attentionId"] for event in self.listener.events_of("attention/settled")]
         assert sorted(raised) == sorted(settled)
         assert (await self.keeper.get("/attention"))["attention"] == []
 
@@ -160,12 +160,16 @@ class Walk:
         return followers
 
     def _check_turns(self, session: str, history: list[str]) -> None:
-        started = [event["uuid"] for event in self.ear.events_of("turn/started", session)]
-        finished = {event["uuid"]: event for event in self.ear.events_of("turn/finished", session)}
-        assert [event["uuid"] for event in self.ear.events_of("turn/finished", session)] == started
+        started = [event["uuid"] for event in self.listener.events_of("turn/started", session)]
+        finished = {
+            event["uuid"]: event for event in self.listener.events_of("turn/finished", session)
+        }
+        assert [
+            event["uuid"] for event in self.listener.events_of("turn/finished", session)
+        ] == started
         cancelled = {
             each["uuid"]
-            for event in self.ear.events_of("queue/updated", session)
+            for event in self.listener.events_of("queue/updated", session)
             for each in event["queue"]
             if each["state"] == "cancelled"
         }
@@ -183,10 +187,10 @@ async def test_a_walk(start_keeper: StartKeeper, seed: int) -> None:
     rng = random.Random(seed)
     idle = rng.choice([0.2, 900.0])
     keeper = await start_keeper(Limits(live_sessions=2, idle_seconds=idle))
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     # a message that a killed CLI had no time to write is taken back: those walks tell less
-    sessions = [await keeper.start_session("say: hello", ear) for _ in range(3)]
-    walk = Walk(keeper, ear, sessions, seed, killing=seed % 2 == 0)
+    sessions = [await keeper.start_session("say: hello", listener) for _ in range(3)]
+    walk = Walk(keeper, listener, sessions, seed, killing=seed % 2 == 0)
     for _ in range(STEPS):
         await walk.step()
     await walk.come_to_rest()

@@ -35,15 +35,15 @@ class Listener:
 
 def pipes() -> set[str]:
     """The ends of pipes that this process holds."""
-    found: set[str] = set()
+    targets: set[str] = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:
             name = str(entry.readlink())
         except OSError:
             continue
         if name.startswith("pipe:"):
-            found.add(f"{entry.name} {name}")
-    return found
+            targets.add(f"{entry.name} {name}")
+    return targets
 
 
 async def test_a_cli_that_is_ended_in_mid_reply_sees_it_through_and_leaves_no_pipe(
@@ -54,13 +54,13 @@ async def test_a_cli_that_is_ended_in_mid_reply_sees_it_through_and_leaves_no_pi
     workdir = isolated / "work"
     workdir.mkdir()
     before = pipes()
-    ears, session = Listener(), str(uuid4())
+    listener, session = Listener(), str(uuid4())
     client = await make_sdk_client(
-        CliOptions(session_id=session, workdir=str(workdir), resume=False), ears
+        CliOptions(session_id=session, workdir=str(workdir), resume=False), listener
     )
     await client.connect()
     await client.send(QueuedMessage(new_uuid(), "count: 5000"))
-    await ears.begun.wait()
+    await listener.begun.wait()
     await client.close()
     # the system closes what is closed within the next round of the loop
     await asyncio.sleep(0)

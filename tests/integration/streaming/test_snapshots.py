@@ -21,18 +21,18 @@ def index_after(messages: list[str], after: str | None) -> int:
 
 @pytest.mark.parametrize("limit", ["1000", "all"])
 async def test_pages_while_a_turn_runs_and_what_follows_them(
-    keeper: InProcessKeeper, ear: SocketListener, limit: str
+    keeper: InProcessKeeper, listener: SocketListener, limit: str
 ) -> None:
     """Tools, commands and a compaction; one page after another, as fast as they come."""
-    session = await keeper.start_session("say: one", ear, permissionMode="acceptEdits")
+    session = await keeper.start_session("say: one", listener, permissionMode="acceptEdits")
     texts = ["write: a.md: 1\nread: a.md\nthink: so\nsay: it is 1", "/cost", "/compact", "say: end"]
     last = [(await keeper.send(text, session))["uuid"] for text in texts][-1]
     pages = await read_until(
         lambda: keeper.get(f"/sessions/{session}?limit={limit}"),
         lambda page: page["turn"] is None and not page["queue"] and last in uuids(page["messages"]),
     )
-    await ear.wait_for_turn_end(session, uuid=last)
-    added = ear.events_of("message/added")
+    await listener.wait_for_turn_end(session, uuid=last)
+    added = listener.events_of("message/added")
     history = uuids(await keeper.history(session))
     for page in pages:
         messages = uuids(page["messages"])
@@ -59,22 +59,24 @@ async def both(keeper: InProcessKeeper, session: str, limit: str) -> tuple[list[
             return whole["messages"], gathered
 
 
-async def test_small_pages_add_up_in_mid_turn(keeper: InProcessKeeper, ear: SocketListener) -> None:
-    session = await keeper.start_session("say: one", ear)
+async def test_small_pages_add_up_in_mid_turn(
+    keeper: InProcessKeeper, listener: SocketListener
+) -> None:
+    session = await keeper.start_session("say: one", listener)
     await keeper.send("say: two\nrun: touch a", session)
-    question = await ear.wait_for_question(session)
+    question = await listener.wait_for_question(session)
     for limit in ("1", "2", "3", "all"):
         whole, gathered = await both(keeper, session, limit)
         assert uuids(gathered) == uuids(whole)
     await keeper.resolve(question)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
 
 
 async def test_the_whole_of_a_session_that_has_no_file_yet(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
     page = await keeper.get(f"/sessions/{session}?limit=all")
     assert page["messages"] == []
     assert page["session"]["state"] == "starting"
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")

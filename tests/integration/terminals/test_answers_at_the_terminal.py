@@ -44,25 +44,25 @@ def stopped(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-async def raised(ear: SocketListener) -> Event:
-    return dict((await ear.wait_for_event("attention/raised"))["attention"])
+async def raised(listener: SocketListener) -> Event:
+    return dict((await listener.wait_for_event("attention/raised"))["attention"])
 
 
-async def settled(ear: SocketListener, question: Event) -> Event:
-    return await ear.wait_for_event("attention/settled", attentionId=question["id"])
+async def settled(listener: SocketListener, question: Event) -> Event:
+    return await listener.wait_for_event("attention/settled", attentionId=question["id"])
 
 
-async def last_settled(ear: SocketListener, question: Event, *, by_terminal: bool) -> Event:
+async def last_settled(listener: SocketListener, question: Event, *, by_terminal: bool) -> Event:
     """How it was settled for good: an answer of ours that came too late is put right, if the
     terminal's own answer was the one that counts."""
-    event = ear.events_of("attention/settled", question["sessionId"])[-1]
+    event = listener.events_of("attention/settled", question["sessionId"])[-1]
     if by_terminal and event["by"] != "terminal":
-        return await settled(ear, question)
+        return await settled(listener, question)
     return event
 
 
-async def result(ear: SocketListener) -> str:
-    event = await ear.wait_for(
+async def result(listener: SocketListener) -> str:
+    event = await listener.wait_for(
         lambda e: e["type"] == "message/added" and e["message"]["kind"] == "toolResult"
     )
     return json.dumps(event["message"]["content"])
@@ -70,45 +70,45 @@ async def result(ear: SocketListener) -> str:
 
 @pytest.mark.usefixtures("hooks")
 async def test_questions_and_plans_are_answered_there(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     await terminal.type_line("ask: Which colour? red | blue")
-    question = await raised(ear)
+    question = await raised(listener)
     session = question["sessionId"]
     await terminal.wait_for_text("1. red")
     await terminal.confirm("1. red")
-    assert (await settled(ear, question))["by"] == "terminal"
-    assert "red" in await result(ear)
-    await wait_for_session_update(ear, session, state="idle", attention=0)
+    assert (await settled(listener, question))["by"] == "terminal"
+    assert "red" in await result(listener)
+    await wait_for_session_update(listener, session, state="idle", attention=0)
     # Esc: neither allowed nor answered
     await terminal.type_line("run: touch no.txt")
-    question = await raised(ear)
+    question = await raised(listener)
     await terminal.wait_for_text(PROMPT)
     await terminal.escape_prompt(PROMPT)
-    assert (await settled(ear, question))["decision"] != "allow"
+    assert (await settled(listener, question))["decision"] != "allow"
     late = await keeper.post("/resolve", {"attentionId": question["id"], "decision": "allow"}, 409)
     assert late["error"]["code"] == "attention_gone"
-    await wait_for_session_update(ear, session, state="idle", attention=0)
+    await wait_for_session_update(listener, session, state="idle", attention=0)
     assert not (keeper.workdir / "no.txt").exists()
     await terminal.switch_to_mode("plan mode")
     await terminal.type_line("plan: build the shed")
-    question = await raised(ear)
+    question = await raised(listener)
     assert question["kind"] == "plan"
     await terminal.wait_for_text("Exit plan mode?")
     await terminal.confirm("Exit plan mode?")
-    assert (await settled(ear, question))["by"] == "terminal"
-    await wait_for_session_update(ear, session, attention=0)
+    assert (await settled(listener, question))["by"] == "terminal"
+    await wait_for_session_update(listener, session, attention=0)
 
 
 @pytest.mark.usefixtures("hooks")
 async def test_questions_answered_in_a_race_have_one_answer(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     for _ in range(2):
         await terminal.type_line("ask: Which colour? red | blue")
-        question = await raised(ear)
+        question = await raised(listener)
         await terminal.wait_for_text("1. red")
         # the first there, the second here
         answers = {"Which colour?": "blue"}
@@ -116,7 +116,7 @@ async def test_questions_answered_in_a_race_have_one_answer(
         _, answer = await asyncio.gather(
             terminal.confirm("1. red"), keeper.client.post("/resolve", json=body)
         )
-        chosen = await result(ear)
+        chosen = await result(listener)
         red, blue = '=\\"red' in chosen, '=\\"blue' in chosen
         # an answer that came too late has no effect
         assert (answer.status, red, blue) in {
@@ -124,20 +124,20 @@ async def test_questions_answered_in_a_race_have_one_answer(
             (200, False, True),
             (409, True, False),
         }, chosen
-        await wait_for_session_update(ear, question["sessionId"], state="idle", attention=0)
+        await wait_for_session_update(listener, question["sessionId"], state="idle", attention=0)
         assert (await keeper.get("/attention"))["attention"] == []
 
 
 @pytest.mark.usefixtures("hooks")
 async def test_a_plan_answered_in_a_race_has_one_answer(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     # seconds: who is first, and whether the other can know, is for them to find out
     for head_start in (0.0, 0.2, 0.4):
         await terminal.switch_to_mode("plan mode on")
         await terminal.type_line("plan: build the shed")
-        question = await raised(ear)
+        question = await raised(listener)
         await terminal.wait_for_text("Exit plan mode?")
         # approved there, sent back here
         body = {"attentionId": question["id"], "decision": "deny", "message": "with a roof"}
@@ -145,11 +145,11 @@ async def test_a_plan_answered_in_a_race_has_one_answer(
         await asyncio.wait({confirming}, timeout=head_start)
         answer = await keeper.client.post("/resolve", json=body)
         await confirming
-        await settled(ear, question)
-        outcome = await result(ear)
+        await settled(listener, question)
+        outcome = await result(listener)
         approved = "approved" in outcome
         assert approved != ("with a roof" in outcome), outcome
-        last = await last_settled(ear, question, by_terminal=approved)
+        last = await last_settled(listener, question, by_terminal=approved)
         # one who no longer waits was answered there, before it is known how
         assert (answer.status, approved, last["decision"]) in {
             (200, False, "deny"),
@@ -158,22 +158,22 @@ async def test_a_plan_answered_in_a_race_has_one_answer(
             (409, True, "allow"),
             (409, True, "withdrawn"),
         }
-        await wait_for_session_update(ear, question["sessionId"], state="idle", attention=0)
+        await wait_for_session_update(listener, question["sessionId"], state="idle", attention=0)
         assert (await keeper.get("/attention"))["attention"] == []
 
 
 @pytest.mark.usefixtures("hooks")
 async def test_a_terminal_killed_or_left_with_a_question_open_takes_it_along(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     await terminal.type_line("run: touch never.txt")
-    question = await raised(ear)
+    question = await raised(listener)
     await terminal.wait_for_text(PROMPT)
     os.kill((await wait_for_only_presence())["pid"], signal.SIGKILL)
-    assert (await settled(ear, question))["decision"] == "withdrawn"
+    assert (await settled(listener, question))["decision"] == "withdrawn"
     await wait_for_session_update(
-        ear, question["sessionId"], origin=None, state="idle", attention=0
+        listener, question["sessionId"], origin=None, state="idle", attention=0
     )
     await keeper.post("/resolve", {"attentionId": question["id"], "decision": "allow"}, 409)
     assert not (keeper.workdir / "never.txt").exists()
@@ -181,40 +181,40 @@ async def test_a_terminal_killed_or_left_with_a_question_open_takes_it_along(
 
 @pytest.mark.usefixtures("hooks")
 async def test_what_a_terminal_tells_of_itself_is_heard_and_what_the_keeper_runs_asks_once(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     session = (await wait_for_only_presence())["sessionId"]
     await terminal.type_line("say: hello")
     for event in ("SessionStart", "Stop"):
-        await ear.wait_for_event("session/notified", session, event=event)
+        await listener.wait_for_event("session/notified", session, event=event)
     # nobody says anything more for a while
-    idle = await ear.wait_for_event("session/notified", session, event="Notification")
+    idle = await listener.wait_for_event("session/notified", session, event="Notification")
     assert idle["text"] == "Claude is waiting for your input"
     await terminal.type_line("/exit")
-    await ear.wait_for_event("session/notified", session, event="SessionEnd")
+    await listener.wait_for_event("session/notified", session, event="SessionEnd")
     # the same hooks are in the settings of a session that the keeper runs
     own = (await keeper.send("run: touch mine.txt"))["sessionId"]
-    question = await raised(ear)
+    question = await raised(listener)
     assert (question["sessionId"], question["origin"]) == (own, "gateway")
     await keeper.resolve(question)
-    await ear.wait_for_turn_end(own, outcome="done")
-    assert len(ear.events_of("attention/raised", own)) == 1
-    assert ear.events_of("session/notified", own) == []
+    await listener.wait_for_turn_end(own, outcome="done")
+    assert len(listener.events_of("attention/raised", own)) == 1
+    assert listener.events_of("session/notified", own) == []
 
 
 async def test_a_session_of_the_keeper_is_resumed_by_its_id(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
-    session = await keeper.start_session("say: from here", ear)
+    session = await keeper.start_session("say: from here", listener)
     terminal = await terminals()
     await terminal.type_line("say: another one")
-    other = str((await ear.wait_for_event("message/added"))["sessionId"])
-    await wait_for_session_update(ear, other, origin="terminal", state="idle")
+    other = str((await listener.wait_for_event("message/added"))["sessionId"])
+    await wait_for_session_update(listener, other, origin="terminal", state="idle")
     await terminal.type_line(f"/resume {session}")
     # the keeper's own CLI makes way, and the one before is nobody's
-    await wait_for_session_update(ear, session, origin="terminal")
-    await wait_for_session_update(ear, other, origin=None)
+    await wait_for_session_update(listener, session, origin="terminal")
+    await wait_for_session_update(listener, other, origin=None)
     await wait_for(lambda: keeper.get("/health"), lambda health: not health["live"])
     await keeper.post("/send", {"sessionId": session, "text": "say: no"}, 409)
     watcher = await SessionWatcher.open(keeper, session)
@@ -242,9 +242,9 @@ async def test_a_keeper_that_stands_still_keeps_no_terminal_waiting(
             await wait_until(lambda: (work / "a.txt").exists())
         # what was answered before it heard of it, it does not keep asking
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             await terminal.type_line("run: touch b.txt")
-            question = await ear.wait_for(
+            question = await listener.wait_for(
                 lambda e: (
                     e["type"] == "attention/raised"
                     and e["attention"]["input"]["command"] == "touch b.txt"

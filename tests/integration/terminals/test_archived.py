@@ -14,11 +14,11 @@ from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projec
 
 
 async def test_a_deleted_session_is_archived_and_goes_on(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     (keeper.home / "config.json").write_text(json.dumps({"archive": True}))
     session = (await keeper.send("say: one"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     await keeper.post(f"/sessions/{session}/close", status=202)
     from claudekeeper.server.app_keys import ARCHIVE
 
@@ -26,7 +26,7 @@ async def test_a_deleted_session_is_archived_and_goes_on(
     (path,) = keeper.home.glob(f".claude/projects/*/{session}.jsonl")
     before = now_iso()
     path.unlink()
-    await ear.wait_for(
+    await listener.wait_for(
         lambda event: (
             event["type"] == "session/updated"
             and event["sessionId"] == session
@@ -34,11 +34,11 @@ async def test_a_deleted_session_is_archived_and_goes_on(
         )
     )
     assert [text_of(message) for message in await keeper.history(session)] == ["say: one", "one"]
-    shown = (await keeper.get(f"/sessions/{session}?limit=1"))["session"]
-    assert before <= shown["archivedSince"] <= now_iso()
+    session_row = (await keeper.get(f"/sessions/{session}?limit=1"))["session"]
+    assert before <= session_row["archivedSince"] <= now_iso()
     assert (await keeper.get("/archive"))["holds"]["gone"] == 1
     await keeper.send("say: two", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     assert path.exists()
     page = await keeper.get(f"/sessions/{session}")
     assert (page["session"]["archived"], page["session"]["archivedSince"]) == (False, None)
@@ -46,21 +46,21 @@ async def test_a_deleted_session_is_archived_and_goes_on(
 
 
 async def test_a_due_deletion_is_told_and_the_archive_is_switched_over_the_contract(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     old = TranscriptWriter()
     old.prompt("hello")
     path = old.write(projects_folder())
     then = time.time() - 29 * DAY_SECONDS
     os.utime(path, (then, then))
-    found = await keeper.get("/archive")
-    assert (found["on"], found["days"], found["holds"]["kept"]) == (False, 30, 0)
-    assert [(each["sessionId"], each["workdir"]) for each in found["due"]] == [
+    archive = await keeper.get("/archive")
+    assert (archive["on"], archive["days"], archive["holds"]["kept"]) == (False, 30, 0)
+    assert [(each["sessionId"], each["workdir"]) for each in archive["due"]] == [
         (SESSION_ID, "/code/shop")
     ]
-    assert found["due"][0]["at"] > now_iso()
-    found = await keeper.post("/archive", {"on": True})
-    assert (found["on"], found["holds"]["kept"], found["due"]) == (True, 1, [])
+    assert archive["due"][0]["at"] > now_iso()
+    archive = await keeper.post("/archive", {"on": True})
+    assert (archive["on"], archive["holds"]["kept"], archive["due"]) == (True, 1, [])
     # what was said in config.json before still stands there
     settings = json.loads((keeper.home / "config.json").read_text())
     assert settings["archive"] is True
@@ -68,7 +68,7 @@ async def test_a_due_deletion_is_told_and_the_archive_is_switched_over_the_contr
     refused = await keeper.post(f"/sessions/{SESSION_ID}/restore", status=404)
     assert refused["error"]["code"] == "not_archived"
     path.unlink()
-    await wait_for_session_update(ear, SESSION_ID, archived=True)
+    await wait_for_session_update(listener, SESSION_ID, archived=True)
     # what was done does not go with its transcript
     for address in ("/timeline", f"/sessions/{SESSION_ID}/timeline"):
         assert [each["text"] for each in (await keeper.get(address))["prompts"]] == ["hello"]
@@ -78,7 +78,7 @@ async def test_a_due_deletion_is_told_and_the_archive_is_switched_over_the_contr
 
 
 async def test_a_deleted_session_is_put_back_to_be_forked(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     old = TranscriptWriter()
     old.prompt("hello")
@@ -86,7 +86,7 @@ async def test_a_deleted_session_is_put_back_to_be_forked(
     await keeper.get("/sessions")
     await keeper.post("/archive", {"on": True})
     path.unlink()
-    await wait_for_session_update(ear, SESSION_ID, archived=True)
+    await wait_for_session_update(listener, SESSION_ID, archived=True)
     fork = await keeper.post(f"/sessions/{SESSION_ID}/fork", {}, 201)
     assert path.exists()
     family = await keeper.get(f"/sessions/{fork['id']}/family")

@@ -78,15 +78,15 @@ async def waiting(
     return keeper
 
 
-async def raised(ear: SocketListener) -> Any:
-    return (await ear.wait_for_event("attention/raised"))["attention"]
+async def raised(listener: SocketListener) -> Any:
+    return (await listener.wait_for_event("attention/raised"))["attention"]
 
 
 async def test_an_answer_from_here_is_what_the_hook_says(
-    waiting: InProcessKeeper, ear: SocketListener
+    waiting: InProcessKeeper, listener: SocketListener
 ) -> None:
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     assert (question["toolUseId"], question["origin"]) == ("toolu_1", "terminal")
     (session,) = (await waiting.get("/sessions"))["sessions"]
     assert (session["state"], session["attention"]) == ("waiting", 1)
@@ -103,23 +103,25 @@ async def test_an_answer_from_here_is_what_the_hook_says(
 @pytest.mark.parametrize(("error", "decision"), [(False, "allow"), (True, "deny")])
 async def test_the_result_in_the_transcript_settles_it(
     waiting: InProcessKeeper,
-    ear: SocketListener,
+    listener: SocketListener,
     transcript: TranscriptWriter,
     error: bool,
     decision: str,
 ) -> None:
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": error, "content": "x"}
     transcript.entry("user", message={"role": "user", "content": [block]})
     append_lines(projects_folder() / "-code-shop" / f"{SESSION_ID}.jsonl", transcript.lines[-1])
-    settled = await ear.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
+    settled = await listener.wait_for_event(
+        "attention/settled", SESSION_ID, attentionId=question["id"]
+    )
     assert (settled["by"], settled["decision"]) == ("terminal", decision)
     assert await hook.answer() is None
 
 
 async def test_a_call_that_is_written_late_is_told_from_an_older_one_of_the_same_words(
-    keeper: InProcessKeeper, ear: SocketListener
+    keeper: InProcessKeeper, listener: SocketListener
 ) -> None:
     transcript = TranscriptWriter()
     transcript.prompt("list them")
@@ -127,12 +129,14 @@ async def test_a_call_that_is_written_late_is_told_from_an_older_one_of_the_same
     transcript.result("toolu_0", "a.txt")
     transcript.write(projects_folder())
     hook = Hook(keeper)
-    question = await raised(ear)
+    question = await raised(listener)
     assert question["toolUseId"] is None
     transcript.call("toolu_1")
     transcript.result("toolu_1", "b.txt")
     append_lines(projects_folder() / "-code-shop" / f"{SESSION_ID}.jsonl", *transcript.lines[-2:])
-    settled = await ear.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
+    settled = await listener.wait_for_event(
+        "attention/settled", SESSION_ID, attentionId=question["id"]
+    )
     assert (settled["by"], settled["decision"]) == ("terminal", "allow")
     assert await hook.answer() is None
 
@@ -150,7 +154,7 @@ async def test_a_call_that_is_written_late_is_told_from_an_older_one_of_the_same
 )
 async def test_what_the_terminal_did_instead_is_told(
     waiting: InProcessKeeper,
-    ear: SocketListener,
+    listener: SocketListener,
     transcript: TranscriptWriter,
     answer: dict[str, str],
     is_error: bool,
@@ -158,7 +162,7 @@ async def test_what_the_terminal_did_instead_is_told(
     corrections: list[str],
 ) -> None:
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     await waiting.post("/resolve", {"attentionId": question["id"], **answer})
     await hook.answer()
     block = {
@@ -171,12 +175,16 @@ async def test_what_the_terminal_did_instead_is_told(
     transcript.reply("and on")
     path = projects_folder() / "-code-shop" / f"{SESSION_ID}.jsonl"
     append_lines(path, *transcript.lines[-2:])
-    await ear.wait_for(lambda e: e["type"] == "message/added" and e["message"]["kind"] == "reply")
+    await listener.wait_for(
+        lambda e: e["type"] == "message/added" and e["message"]["kind"] == "reply"
+    )
     # whatever was to be said was said before a later word of the session
     transcript.prompt("more")
     append_lines(path, transcript.lines[-1])
-    await ear.wait_for(lambda e: e["type"] == "message/added" and e["message"]["kind"] == "prompt")
-    settled = ear.events_of("attention/settled", SESSION_ID)
+    await listener.wait_for(
+        lambda e: e["type"] == "message/added" and e["message"]["kind"] == "prompt"
+    )
+    settled = listener.events_of("attention/settled", SESSION_ID)
     assert [(event["decision"], event["by"]) for event in settled] == [
         (answer["decision"], "client"),
         *((decision, "terminal") for decision in corrections),
@@ -184,7 +192,7 @@ async def test_what_the_terminal_did_instead_is_told(
 
 
 async def test_a_plan_is_known_though_hooks_are_given_the_one_of_its_file(
-    waiting: InProcessKeeper, ear: SocketListener, transcript: TranscriptWriter
+    waiting: InProcessKeeper, listener: SocketListener, transcript: TranscriptWriter
 ) -> None:
     path = projects_folder() / "-code-shop" / f"{SESSION_ID}.jsonl"
     plan = {"type": "tool_use", "id": "plan_1", "name": "ExitPlanMode", "input": {"plan": "a shed"}}
@@ -192,61 +200,65 @@ async def test_a_plan_is_known_though_hooks_are_given_the_one_of_its_file(
     append_lines(path, transcript.lines[-1])
     event = call()["event"] | {"tool_name": "ExitPlanMode", "tool_input": {}}
     hook = Hook(waiting, event=event)
-    question = await raised(ear)
-    wish = {"attentionId": question["id"], "decision": "deny", "message": "with a roof"}
-    await waiting.post("/resolve", wish)
+    question = await raised(listener)
+    body = {"attentionId": question["id"], "decision": "deny", "message": "with a roof"}
+    await waiting.post("/resolve", body)
     await hook.answer()
     # the terminal was a moment faster
     transcript.result("plan_1", "User has approved your plan.")
     append_lines(path, transcript.lines[-1])
-    await ear.wait_for_event("attention/settled", SESSION_ID, decision="allow", by="terminal")
+    await listener.wait_for_event("attention/settled", SESSION_ID, decision="allow", by="terminal")
 
 
 async def test_a_terminal_that_no_longer_waits_was_answered(
-    waiting: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    waiting: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     write_presence(stranger.pid, status="busy")
-    settled = await ear.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
+    settled = await listener.wait_for_event(
+        "attention/settled", SESSION_ID, attentionId=question["id"]
+    )
     assert settled["by"] == "terminal"
     assert await hook.answer() is None
     # a kill is an answer too
     write_presence(stranger.pid, status="waiting")
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     stranger.kill()
-    await ear.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
+    await listener.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
     assert await hook.answer() is None
 
 
 async def test_a_hook_that_goes_away_takes_its_question_with_it(
-    waiting: InProcessKeeper, ear: SocketListener
+    waiting: InProcessKeeper, listener: SocketListener
 ) -> None:
     hook = Hook(waiting)
-    question = await raised(ear)
+    question = await raised(listener)
     await hook.go_away()
-    settled = await ear.wait_for_event("attention/settled", SESSION_ID, attentionId=question["id"])
+    settled = await listener.wait_for_event(
+        "attention/settled", SESSION_ID, attentionId=question["id"]
+    )
     assert settled["decision"] == "withdrawn"
 
 
 async def test_a_keeper_that_ends_sends_the_hook_to_the_next_one(
-    waiting: InProcessKeeper, ear: SocketListener, start_keeper: StartKeeper
+    waiting: InProcessKeeper, listener: SocketListener, start_keeper: StartKeeper
 ) -> None:
     hook = Hook(waiting)
-    await raised(ear)
+    await raised(listener)
     await waiting.stop()
     assert (await hook.failure())[0] == 503
     next_one = await start_keeper()
-    ear = await next_one.listen()
+    listener = await next_one.listen()
     hook = Hook(next_one, again=True)
-    question = await raised(ear)
+    question = await raised(listener)
     await next_one.post("/resolve", {"attentionId": question["id"], "decision": "deny"})
     assert (await hook.answer())["hookSpecificOutput"]["decision"]["behavior"] == "deny"
 
 
 async def test_nobody_is_asked_where_nobody_need_be(
-    waiting: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    waiting: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     # a script: it would wait where it did not wait before
     assert await Hook(waiting, entrypoint="sdk-cli").answer() is None
@@ -255,21 +267,21 @@ async def test_nobody_is_asked_where_nobody_need_be(
     assert await Hook(waiting, again=True).answer() is None
     # a session that the keeper runs asks by itself
     session = (await waiting.send("run: touch a.txt"))["sessionId"]
-    await ear.wait_for_event("attention/raised", session)
+    await listener.wait_for_event("attention/raised", session)
     event = call()["event"] | {"session_id": session}
     assert await Hook(waiting, event=event, pid=waiting.pid_of(session)).answer() is None
-    assert len(ear.events_of("attention/raised")) == 1
+    assert len(listener.events_of("attention/raised")) == 1
 
 
 async def test_what_happens_in_a_terminal_is_told(
-    waiting: InProcessKeeper, ear: SocketListener
+    waiting: InProcessKeeper, listener: SocketListener
 ) -> None:
     event = {"hook_event_name": "Notification", "session_id": SESSION_ID, "message": "look here"}
     body = {"event": event | {"notification_type": "idle_prompt"}}
     async with waiting.client.post("/hooks/event", json=body, headers=BY_HOOK) as answer:
         assert answer.status == 200
-    told = await ear.wait_for_event("session/notified", SESSION_ID)
-    assert (told["event"], told["text"], told["reason"]) == (
+    notification = await listener.wait_for_event("session/notified", SESSION_ID)
+    assert (notification["event"], notification["text"], notification["reason"]) == (
         "Notification",
         "look here",
         "idle_prompt",

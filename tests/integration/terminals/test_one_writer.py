@@ -29,7 +29,7 @@ async def test_presence_is_shown_as_it_changes(
 ) -> None:
     write_presence(stranger.pid)
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     (session,) = (await keeper.get("/sessions"))["sessions"]
     assert (session["origin"], session["state"]) == ("terminal", "idle")
     assert session["presence"] == {
@@ -41,14 +41,14 @@ async def test_presence_is_shown_as_it_changes(
         "interactive": True,
     }
     write_presence(stranger.pid, status="busy")
-    await wait_for_session_update(ear, written, origin="terminal", state="running")
+    await wait_for_session_update(listener, written, origin="terminal", state="running")
     assert len((await keeper.get("/sessions?state=running"))["sessions"]) == 1
     write_presence(stranger.pid, status="waiting", waitingFor="permission prompt")
-    session = await wait_for_session_update(ear, written, state="waiting")
+    session = await wait_for_session_update(listener, written, state="waiting")
     assert session["presence"]["waitingFor"] == "permission prompt"
     # a kill leaves the file behind
     stranger.kill()
-    session = await wait_for_session_update(ear, written, state="idle", origin=None)
+    session = await wait_for_session_update(listener, written, state="idle", origin=None)
     assert session["presence"] is None
 
 
@@ -66,10 +66,10 @@ async def test_a_session_that_runs_elsewhere_takes_no_message(
 
 
 async def test_a_fork_goes_on_here_in_one_step(
-    keeper: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    keeper: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     await keeper.post(f"/sessions/{session}/close", status=202)
     write_presence(stranger.pid, session)
     uuid = new_uuid()
@@ -78,52 +78,52 @@ async def test_a_fork_goes_on_here_in_one_step(
     # the answer was lost on the way: the same message makes no second copy
     again = await keeper.send("say: two", session, fork=True, uuid=uuid)
     assert again["sessionId"] == forked
-    await ear.wait_for_turn_end(forked, outcome="done")
+    await listener.wait_for_turn_end(forked, outcome="done")
     words = [text_of(message) for message in await keeper.history(forked)]
     assert words == ["say: one", "one", "say: two", "two"]
     assert len(await keeper.history(session)) == 2
 
 
 async def test_a_message_can_wait_until_the_other_has_ended(
-    keeper: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    keeper: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     await keeper.post(f"/sessions/{session}/close", status=202)
     presence = write_presence(stranger.pid, session, status="busy")
     await keeper.send("say: two", session, wait=True)
-    await wait_for_session_update(ear, session, origin="terminal", state="running")
+    await wait_for_session_update(listener, session, origin="terminal", state="running")
     page = await keeper.get(f"/sessions/{session}")
     assert [item["text"] for item in page["queue"]] == ["say: two"]
     assert page["turn"] is None
     assert page["session"]["origin"] == "terminal"
     presence.unlink()
     stranger.kill()
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
 
 
 async def test_a_session_resumed_elsewhere_is_handed_over(
-    keeper: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    keeper: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     session = (await keeper.send("say: one"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     pid = keeper.pid_of(session)
     page = await keeper.get(f"/sessions/{session}")
     assert (page["session"]["origin"], page["session"]["presence"]) == ("gateway", None)
     write_presence(stranger.pid, session)
-    said = await ear.wait_for_event("turn/status", session, status="elsewhere")
-    assert said["details"]["pid"] == stranger.pid
-    await wait_for_session_update(ear, session, origin="terminal")
+    status = await listener.wait_for_event("turn/status", session, status="elsewhere")
+    assert status["details"]["pid"] == stranger.pid
+    await wait_for_session_update(listener, session, origin="terminal")
     await wait_until(lambda: not _runs(pid))
 
 
 async def test_a_turn_is_finished_before_the_session_is_handed_over(
-    keeper: InProcessKeeper, ear: SocketListener, stranger: Stranger
+    keeper: InProcessKeeper, listener: SocketListener, stranger: Stranger
 ) -> None:
     session = (await keeper.send("run: touch a.txt"))["sessionId"]
-    question = await ear.wait_for_event("attention/raised", session)
+    question = await listener.wait_for_event("attention/raised", session)
     write_presence(stranger.pid, session)
-    await ear.wait_for(
+    await listener.wait_for(
         lambda event: (
             event["type"] == "session/updated"
             and event["sessionId"] == session
@@ -133,8 +133,8 @@ async def test_a_turn_is_finished_before_the_session_is_handed_over(
     )
     answer = {"attentionId": question["attention"]["id"], "decision": "allow"}
     await keeper.post("/resolve", answer)
-    await ear.wait_for_turn_end(session, outcome="done")
-    await wait_for_session_update(ear, session, origin="terminal")
+    await listener.wait_for_turn_end(session, outcome="done")
+    await wait_for_session_update(listener, session, origin="terminal")
     assert (keeper.workdir / "a.txt").exists()
 
 

@@ -46,8 +46,8 @@ def queued_lines(seed: int) -> list[list[bytes]]:
             case 3 if waiting:
                 words = waiting.pop(0)
                 transcript.raw_entry(**LINE, operation="remove", timestamp=time)
-                told = {"type": "queued_command", "prompt": words, "commandMode": "prompt"}
-                transcript.entry("attachment", attachment=told)
+                attachment = {"type": "queued_command", "prompt": words, "commandMode": "prompt"}
+                transcript.entry("attachment", attachment=attachment)
             case 4 if waiting:
                 for words in waiting:
                     transcript.raw_entry(**LINE, operation="popAll", content=words, timestamp=time)
@@ -100,15 +100,15 @@ async def test_a_page_and_the_socket_agree_after_every_line(
 @pytest.mark.timeout(120)
 async def test_what_is_typed_into_a_working_terminal_is_never_shown_twice(
     keeper: InProcessKeeper,
-    ear: SocketListener,
+    listener: SocketListener,
     terminals: OpenTerminal,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transcript_follower, "QUIET_SECONDS", 3600.0)
     terminal = await terminals()
     await terminal.type_line("say: begin")
-    session = str((await ear.wait_for_event("message/added"))["sessionId"])
-    await ear.wait_for_message(session, "reply")
+    session = str((await listener.wait_for_event("message/added"))["sessionId"])
+    await listener.wait_for_message(session, "reply")
     watcher = await SessionWatcher.open(keeper, session)
     # two prompts while it speaks
     await terminal.type_line("slow: 4")

@@ -26,26 +26,26 @@ from tests.support.waiting import wait_for, wait_until
 pytestmark = [needs_tmux, pytest.mark.timeout(400)]
 
 
-async def denied_here(ear: SocketListener, first: Event, status: int) -> None:
+async def denied_here(listener: SocketListener, first: Event, status: int) -> None:
     assert (status, first["decision"]) == (200, "deny")
 
 
-async def allowed_there(ear: SocketListener, first: Event, status: int) -> None:
+async def allowed_there(listener: SocketListener, first: Event, status: int) -> None:
     assert status == 409
 
 
-async def put_right(ear: SocketListener, first: Event, status: int) -> None:
+async def put_right(listener: SocketListener, first: Event, status: int) -> None:
     """Our answer came too late and nobody could know: it is put right, maybe already."""
     assert status in (200, 409)
-    await ear.wait_until(lambda: settled(ear, first)[-1] is not first)
-    last = settled(ear, first)[-1]
+    await listener.wait_until(lambda: settled(listener, first)[-1] is not first)
+    last = settled(listener, first)[-1]
     assert (last["decision"], last["by"]) == ("allow", "terminal")
 
 
-def settled(ear: SocketListener, first: Event) -> list[Event]:
+def settled(listener: SocketListener, first: Event) -> list[Event]:
     return [
         event
-        for event in ear.events_of("attention/settled", first["sessionId"])
+        for event in listener.events_of("attention/settled", first["sessionId"])
         if event["attentionId"] == first["attentionId"]
     ]
 
@@ -61,38 +61,38 @@ CHECKS = {
 
 @pytest.mark.usefixtures("hooks")
 async def test_two_answers_in_a_race_have_one_effect_and_everybody_knows_which(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     for number in range(4):
         file = keeper.workdir / f"{number}.txt"
         await terminal.type_line(f"run: touch {file.name}")
-        question = (await ear.wait_for_event("attention/raised"))["attention"]
+        question = (await listener.wait_for_event("attention/raised"))["attention"]
         await terminal.wait_for_text(PROMPT)
         # allowed there, denied here
         body = {"attentionId": question["id"], "decision": "deny", "message": "not now"}
         _, answer = await asyncio.gather(
             terminal.confirm(PROMPT), keeper.client.post("/resolve", json=body)
         )
-        first = await ear.wait_for_event("attention/settled", attentionId=question["id"])
-        event = await ear.wait_for(
+        first = await listener.wait_for_event("attention/settled", attentionId=question["id"])
+        event = await listener.wait_for(
             lambda e: e["type"] == "message/added" and e["message"]["kind"] == "toolResult"
         )
         ran = "not now" not in json.dumps(event["message"]["content"])
         assert file.exists() == ran
-        await CHECKS[ran, first["by"] == "terminal"](ear, first, answer.status)
-        await wait_for_session_update(ear, question["sessionId"], state="idle")
+        await CHECKS[ran, first["by"] == "terminal"](listener, first, answer.status)
+        await wait_for_session_update(listener, question["sessionId"], state="idle")
         assert (await keeper.get("/attention"))["attention"] == []
 
 
 async def test_two_terminals_and_the_keeper_on_one_session(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     session = (await keeper.send("say: here"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     watcher = await SessionWatcher.open(keeper, session)
     one = await terminals("--resume", session)
-    await wait_for_session_update(ear, session, origin="terminal")
+    await wait_for_session_update(listener, session, origin="terminal")
     two = await terminals("--resume", session)
     await wait_until(lambda: len(presence_files()) == 2)
     await one.type_line("say: from one")
@@ -110,39 +110,39 @@ async def test_two_terminals_and_the_keeper_on_one_session(
     # one of them is still there
     await keeper.post("/send", {"sessionId": session, "text": "say: no"}, 409)
     await two.type_line("/exit")
-    await wait_for_session_update(ear, session, origin=None)
+    await wait_for_session_update(listener, session, origin=None)
     await keeper.send("say: alone again", session)
-    await ear.wait_for_turn_end(session, outcome="done")
-    said = [text_of(message) for message in await keeper.history(session)]
-    assert {"say: here", "say: from one", "say: from two", "say: alone again"} <= set(said)
+    await listener.wait_for_turn_end(session, outcome="done")
+    texts = [text_of(message) for message in await keeper.history(session)]
+    assert {"say: here", "say: from one", "say: from two", "say: alone again"} <= set(texts)
     assert len(uuids(await keeper.history(session))) == len(
         set(uuids(await keeper.history(session)))
     )
 
 
 async def test_a_terminal_that_picks_a_session_of_the_keeper_is_shown_there(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     """By the list that `/resume` shows, which has what terminals began."""
     first = await terminals()
     await first.type_line("say: the old one")
-    session = str((await ear.wait_for_event("message/added"))["sessionId"])
-    await wait_for_session_update(ear, session, origin="terminal", state="idle")
+    session = str((await listener.wait_for_event("message/added"))["sessionId"])
+    await wait_for_session_update(listener, session, origin="terminal", state="idle")
     await first.type_line("/exit")
-    await wait_for_session_update(ear, session, origin=None)
+    await wait_for_session_update(listener, session, origin=None)
     await keeper.send("say: from here", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     assert (await keeper.get("/health"))["live"] == 1
     terminal = await terminals()
     await terminal.type_line("say: the new one")
-    other = str((await ear.wait_for_event("message/added"))["sessionId"])
-    await wait_for_session_update(ear, other, origin="terminal", state="idle")
+    other = str((await listener.wait_for_event("message/added"))["sessionId"])
+    await wait_for_session_update(listener, other, origin="terminal", state="idle")
     await terminal.type_line("/resume")
     await terminal.wait_for_text("say: the old one")
     await terminal.confirm("Resume session")
     # the keeper's own CLI makes way, and nobody else is taken for it
-    await wait_for_session_update(ear, session, origin="terminal")
-    await wait_for_session_update(ear, other, origin=None)
+    await wait_for_session_update(listener, session, origin="terminal")
+    await wait_for_session_update(listener, other, origin=None)
     await wait_for(lambda: keeper.get("/health"), lambda health: not health["live"])
     await keeper.post("/send", {"sessionId": session, "text": "say: no"}, 409)
     await terminal.type_line("say: goes on")
@@ -176,9 +176,9 @@ async def test_a_keeper_killed_while_a_terminal_asks_approves_nothing(
     with Program(home, api_url=scripted_api.url) as killed:
         terminal = await Terminal(tmux, work, environment).start()
         async with connect_api(killed) as visitor:
-            ear = await visitor.listen()
+            listener = await visitor.listen()
             await terminal.type_line("run: touch a.txt")
-            asked = (await ear.wait_for_event("attention/raised"))["attention"]
+            question = (await listener.wait_for_event("attention/raised"))["attention"]
             await terminal.wait_for_text(PROMPT)
             killed.process.kill()
             killed.process.wait()
@@ -188,17 +188,17 @@ async def test_a_keeper_killed_while_a_terminal_asks_approves_nothing(
     # the next keeper asks the same question, and its answer counts
     with Program(home, api_url=scripted_api.url) as keeper:
         async with connect_api(keeper) as visitor:
-            ear = await visitor.listen()
-            again: Any = (await ear.wait_for_event("attention/raised"))["attention"]
-            assert (again["input"], again["tool"]) == (asked["input"], asked["tool"])
+            listener = await visitor.listen()
+            again: Any = (await listener.wait_for_event("attention/raised"))["attention"]
+            assert (again["input"], again["tool"]) == (question["input"], question["tool"])
             assert not (work / "a.txt").exists()
             await visitor.post("/resolve", {"attentionId": again["id"], "decision": "allow"})
             await terminal.wait_until_gone(PROMPT)
             await wait_until(lambda: (work / "a.txt").exists())
             # killed once more: this time the person at the terminal answers
-            await wait_for_session_update(ear, again["sessionId"], state="idle")
+            await wait_for_session_update(listener, again["sessionId"], state="idle")
             await terminal.type_line("run: touch b.txt")
-            await ear.wait_for_event("attention/raised")
+            await listener.wait_for_event("attention/raised")
             await terminal.wait_for_text(PROMPT)
             keeper.process.kill()
             keeper.process.wait()

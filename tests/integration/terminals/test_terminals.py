@@ -42,56 +42,56 @@ def hooks(keeper: InProcessKeeper) -> Any:
         yield
 
 
-async def session_of(ear: SocketListener) -> str:
-    return str((await ear.wait_for_event("message/added"))["sessionId"])
+async def session_of(listener: SocketListener) -> str:
+    return str((await listener.wait_for_event("message/added"))["sessionId"])
 
 
 async def test_a_terminal_is_followed_until_it_is_killed(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     presence = await wait_for_only_presence()
     await terminal.type_line("say: from the terminal")
-    session = await session_of(ear)
+    session = await session_of(listener)
     assert session == presence["sessionId"]
-    await ear.wait_for(lambda event: event["type"] == "message/added" and _reply(event))
-    await wait_for_session_update(ear, session, origin="terminal", state="idle")
+    await listener.wait_for(lambda event: event["type"] == "message/added" and _reply(event))
+    await wait_for_session_update(listener, session, origin="terminal", state="idle")
     refused = await keeper.post("/send", {"sessionId": session, "text": "x"}, 409)
     assert refused["error"]["code"] == "session_elsewhere"
     # /compact tells its mark, /clear goes on as another session
     await terminal.type_line("/compact")
-    await ear.wait_for(
+    await listener.wait_for(
         lambda event: event["type"] == "message/added" and _kind(event, "compaction")
     )
     await terminal.wait_for_text("Compacted")
     whole = uuids(await keeper.history(session))
-    await ear.wait_until(lambda: uuids(ear.messages(session)) == whole)
+    await listener.wait_until(lambda: uuids(listener.messages(session)) == whole)
     await terminal.type_line("/clear")
-    await wait_for_session_update(ear, session, origin=None)
+    await wait_for_session_update(listener, session, origin=None)
     await terminal.type_line("say: all new")
-    other = await session_of(ear)
+    other = await session_of(listener)
     assert other != session
     (here,) = presence_files()
     os.kill(here["pid"], signal.SIGKILL)
-    await wait_for_session_update(ear, other, origin=None, state="idle")
+    await wait_for_session_update(listener, other, origin=None, state="idle")
     assert Path(os.environ["CLAUDE_CONFIG_DIR"], "sessions", f"{here['pid']}.json").exists()
 
 
 async def test_one_session_goes_from_here_to_a_terminal_and_back(
-    keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     session = (await keeper.send("say: here"))["sessionId"]
-    await ear.wait_for_turn_end(session)
+    await listener.wait_for_turn_end(session)
     terminal = await terminals("--resume", session)
-    await ear.wait_for_event("turn/status", session, status="elsewhere")
-    await wait_for_session_update(ear, session, origin="terminal")
+    await listener.wait_for_event("turn/status", session, status="elsewhere")
+    await wait_for_session_update(listener, session, origin="terminal")
     await terminal.type_line("say: there")
-    await ear.wait_for(lambda event: event["type"] == "message/added" and _reply(event))
-    await wait_for_session_update(ear, session, state="idle")
+    await listener.wait_for(lambda event: event["type"] == "message/added" and _reply(event))
+    await wait_for_session_update(listener, session, state="idle")
     await terminal.type_line("/exit")
-    await wait_for_session_update(ear, session, origin=None)
+    await wait_for_session_update(listener, session, origin=None)
     await keeper.send("say: here again", session)
-    await ear.wait_for_turn_end(session, outcome="done")
+    await listener.wait_for_turn_end(session, outcome="done")
     words = [text_of(message) for message in await keeper.history(session)]
     assert [text for text in words if text.startswith("say")] == [
         "say: here",
@@ -101,12 +101,12 @@ async def test_one_session_goes_from_here_to_a_terminal_and_back(
 
 
 async def test_questions_of_a_terminal_are_answered_here_or_there(
-    hooks: None, keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    hooks: None, keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     # here
     await terminal.type_line("run: touch here.txt")
-    question = (await ear.wait_for_event("attention/raised"))["attention"]
+    question = (await listener.wait_for_event("attention/raised"))["attention"]
     session = question["sessionId"]
     assert (question["origin"], question["kind"]) == ("terminal", "permission")
     assert question["input"]["command"] == "touch here.txt"
@@ -114,53 +114,59 @@ async def test_questions_of_a_terminal_are_answered_here_or_there(
     await keeper.post("/resolve", {"attentionId": question["id"], "decision": "allow", "by": "me"})
     await terminal.wait_until_gone(PROMPT)
     await wait_until(lambda: (keeper.workdir / "here.txt").exists())
-    await wait_for_session_update(ear, session, state="idle", attention=0)
+    await wait_for_session_update(listener, session, state="idle", attention=0)
     # there
     await terminal.type_line("run: touch there.txt")
-    question = (await ear.wait_for_event("attention/raised"))["attention"]
+    question = (await listener.wait_for_event("attention/raised"))["attention"]
     await terminal.wait_for_text(PROMPT)
     await terminal.confirm(PROMPT)
-    settled = await ear.wait_for_event("attention/settled", session, attentionId=question["id"])
+    settled = await listener.wait_for_event(
+        "attention/settled", session, attentionId=question["id"]
+    )
     assert settled["by"] == "terminal"
     await wait_until(lambda: (keeper.workdir / "there.txt").exists())
     late = await keeper.post("/resolve", {"attentionId": question["id"], "decision": "deny"}, 409)
     assert late["error"]["code"] == "attention_gone"
-    await wait_for_session_update(ear, session, state="idle")
+    await wait_for_session_update(listener, session, state="idle")
     # a question
     await terminal.type_line("ask: Which colour? red | blue")
-    question = (await ear.wait_for_event("attention/raised"))["attention"]
+    question = (await listener.wait_for_event("attention/raised"))["attention"]
     assert question["kind"] == "question"
     answers = {"Which colour?": "blue"}
-    wish = {"attentionId": question["id"], "decision": "allow", "answers": answers}
+    body = {"attentionId": question["id"], "decision": "allow", "answers": answers}
     await terminal.wait_for_text("Which colour?")
-    await keeper.post("/resolve", wish)
-    told = await ear.wait_for(lambda e: e["type"] == "message/added" and _kind(e, "toolResult"))
-    assert "blue" in json.dumps(told["message"]["content"])
-    await wait_for_session_update(ear, session, state="idle")
+    await keeper.post("/resolve", body)
+    event = await listener.wait_for(
+        lambda e: e["type"] == "message/added" and _kind(e, "toolResult")
+    )
+    assert "blue" in json.dumps(event["message"]["content"])
+    await wait_for_session_update(listener, session, state="idle")
     # denied, with a reason that the model reads
     await terminal.type_line("run: touch never.txt")
-    question = (await ear.wait_for_event("attention/raised"))["attention"]
-    wish = {"attentionId": question["id"], "decision": "deny", "message": "not today"}
-    await keeper.post("/resolve", wish)
-    told = await ear.wait_for(lambda e: e["type"] == "message/added" and _kind(e, "toolResult"))
-    assert "not today" in json.dumps(told["message"]["content"])
+    question = (await listener.wait_for_event("attention/raised"))["attention"]
+    body = {"attentionId": question["id"], "decision": "deny", "message": "not today"}
+    await keeper.post("/resolve", body)
+    event = await listener.wait_for(
+        lambda e: e["type"] == "message/added" and _kind(e, "toolResult")
+    )
+    assert "not today" in json.dumps(event["message"]["content"])
     assert not (keeper.workdir / "never.txt").exists()
-    await wait_for_session_update(ear, session, state="idle")
+    await wait_for_session_update(listener, session, state="idle")
     # a plan
     await terminal.switch_to_mode("plan mode")
     await terminal.type_line("plan: build the shed")
-    question = (await ear.wait_for_event("attention/raised"))["attention"]
+    question = (await listener.wait_for_event("attention/raised"))["attention"]
     assert question["kind"] == "plan"
     await keeper.post("/resolve", {"attentionId": question["id"], "decision": "allow"})
-    await ear.wait_for(lambda e: e["type"] == "message/added" and _kind(e, "toolResult"))
+    await listener.wait_for(lambda e: e["type"] == "message/added" and _kind(e, "toolResult"))
 
 
 async def test_without_a_keeper_the_terminal_asks_as_ever(
-    hooks: None, keeper: InProcessKeeper, ear: SocketListener, terminals: OpenTerminal
+    hooks: None, keeper: InProcessKeeper, listener: SocketListener, terminals: OpenTerminal
 ) -> None:
     terminal = await terminals()
     await terminal.type_line("run: touch a.txt")
-    await ear.wait_for_event("attention/raised")
+    await listener.wait_for_event("attention/raised")
     await terminal.wait_for_text(PROMPT)
     await keeper.stop()
     assert not (keeper.workdir / "a.txt").exists()

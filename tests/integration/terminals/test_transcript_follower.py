@@ -77,22 +77,22 @@ async def test_a_new_session_in_a_new_project_appears_by_itself(
     told_by: str, start_keeper: StartKeeper
 ) -> None:
     keeper = await start_keeper()
-    ear = await keeper.listen()
+    listener = await keeper.listen()
     transcript = TranscriptWriter(uuid_of(77), "/code/new")
     first = transcript.prompt("begin")
     path = transcript.write(projects_folder(), "-code-new")
     # in either order
-    await ear.wait_until(
-        lambda: {"message/added", "session/updated"} <= {event["type"] for event in ear.events}
+    await listener.wait_until(
+        lambda: {"message/added", "session/updated"} <= {event["type"] for event in listener.events}
     )
-    (told,) = ear.events_of("message/added", transcript.session_id)
-    assert told["message"]["uuid"] == first
-    (shown, *_) = ear.events_of("session/updated", transcript.session_id)
-    assert shown["session"]["workdir"] == "/code/new"
+    (added,) = listener.events_of("message/added", transcript.session_id)
+    assert added["message"]["uuid"] == first
+    (update, *_) = listener.events_of("session/updated", transcript.session_id)
+    assert update["session"]["workdir"] == "/code/new"
     answer = transcript.reply("begun")
     append_lines(path, transcript.lines[-1])
-    told = await ear.wait_for_event("message/added", transcript.session_id)
-    assert told["message"]["uuid"] == answer
+    added = await listener.wait_for_event("message/added", transcript.session_id)
+    assert added["message"]["uuid"] == answer
 
 
 def truncate(path: Path, other: TranscriptWriter) -> None:
@@ -115,9 +115,9 @@ async def test_a_rewritten_file_is_read_again(
     transcript, path = begun()
     keeper = await start_keeper()
     watcher = await SessionWatcher.open(keeper)
-    said = transcript.prompt("one more")
+    uuid = transcript.prompt("one more")
     append_lines(path, transcript.lines[-1])
-    await watcher.wait_until(lambda: watcher.uuids[-1] == said)
+    await watcher.wait_until(lambda: watcher.uuids[-1] == uuid)
     other = TranscriptWriter()
     first = other.prompt("all new")
     rewrite(path, other)
@@ -193,9 +193,9 @@ async def test_more_than_a_socket_takes_at_once_is_read_again(start_keeper: Star
     await watcher.wait_until(lambda: watcher.uuids[-1] == last)
     assert watcher.resync_count > 0
     assert len(watcher.uuids) == 302
-    said = transcript.reply("and on")
+    uuid = transcript.reply("and on")
     append_lines(path, transcript.lines[-1])
-    await watcher.wait_until(lambda: watcher.uuids[-1] == said)
+    await watcher.wait_until(lambda: watcher.uuids[-1] == uuid)
 
 
 async def test_a_deleted_session_is_gone_for_those_who_watch_it(start_keeper: StartKeeper) -> None:
@@ -278,14 +278,14 @@ async def test_subagents_grow_live_inside_their_call(
     folder = path.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
     agent = TranscriptWriter()
-    said = [agent.prompt("look", isSidechain=True, agentId="a1", timestamp=now_iso())]
-    said.append(agent.reply("seen", isSidechain=True, agentId="a1", timestamp=now_iso()))
+    uuids_of_agent = [agent.prompt("look", isSidechain=True, agentId="a1", timestamp=now_iso())]
+    uuids_of_agent.append(agent.reply("seen", isSidechain=True, agentId="a1", timestamp=now_iso()))
     (folder / "agent-a1.meta.json").write_text(json.dumps({"toolUseId": "toolu_agent"}))
     (folder / "agent-acompact-1.jsonl").write_bytes(agent.lines[0] + b"\n")
     for line in agent.lines:
         append_lines(folder / "agent-a1.jsonl", line)
     await watcher.wait_until(lambda: len(watcher.subagent_messages) == 2)
-    assert uuids(watcher.subagent_messages) == said
+    assert uuids(watcher.subagent_messages) == uuids_of_agent
     assert {message["agentId"] for message in watcher.subagent_messages} == {"a1"}
     assert {message["parentToolUseId"] for message in watcher.subagent_messages} == {"toolu_agent"}
 
@@ -303,15 +303,17 @@ async def test_subagents_beside_their_session_grow_live_too(start_keeper: StartK
     watcher = await SessionWatcher.open(keeper)
     another.prompt("look around", isSidechain=True, agentId="ffff", timestamp=now_iso())
     append_lines(path.with_name("agent-ffff.jsonl"), another.lines[0])
-    said = []
+    uuids_of_agent = []
     for text in ("I look", "I saw"):
-        said.append(agent.reply(text, isSidechain=True, agentId="0f3a", timestamp=now_iso()))
+        uuids_of_agent.append(
+            agent.reply(text, isSidechain=True, agentId="0f3a", timestamp=now_iso())
+        )
         append_lines(path.with_name("agent-0f3a.jsonl"), agent.lines[-1])
     # whatever was written before anybody listened is found when its session says something
     transcript.reply("still at it")
     append_lines(path, transcript.lines[-1])
     await watcher.wait_until(lambda: len(watcher.subagent_messages) == 2)
-    assert uuids(watcher.subagent_messages) == said
+    assert uuids(watcher.subagent_messages) == uuids_of_agent
     assert old not in watcher.uuids
     assert {message["agentId"] for message in watcher.subagent_messages} == {"0f3a"}
     assert {message["parentToolUseId"] for message in watcher.subagent_messages} == {"toolu_old"}
@@ -327,9 +329,9 @@ async def test_subagents_of_before_the_start_go_on(start_keeper: StartKeeper) ->
     append_lines(folder / "agent-b2.jsonl", agent.lines[0])
     keeper = await start_keeper()
     watcher = await SessionWatcher.open(keeper)
-    said = transcript.reply("still at it")
+    uuid = transcript.reply("still at it")
     append_lines(path, transcript.lines[-1])
-    await watcher.wait_until(lambda: watcher.uuids[-1] == said)
+    await watcher.wait_until(lambda: watcher.uuids[-1] == uuid)
     new = agent.reply("seen", isSidechain=True, timestamp=now_iso())
     append_lines(folder / "agent-b2.jsonl", agent.lines[1])
     await watcher.wait_until(lambda: uuids(watcher.subagent_messages) == [new])
@@ -351,10 +353,10 @@ async def test_a_subagent_that_goes_on_before_its_session_tells_nothing_old(
     watcher = await SessionWatcher.open(keeper)
     new = agent.reply("seen", isSidechain=True, timestamp=now_iso())
     append_lines(folder / "agent-b3.jsonl", agent.lines[-1])
-    said = transcript.reply("still at it")
+    uuid = transcript.reply("still at it")
     append_lines(path, transcript.lines[-1])
     await watcher.wait_until(
-        lambda: watcher.uuids[-1] == said and len(watcher.subagent_messages) > 0
+        lambda: watcher.uuids[-1] == uuid and len(watcher.subagent_messages) > 0
     )
     last = agent.reply("done", isSidechain=True, timestamp=now_iso())
     append_lines(folder / "agent-b3.jsonl", agent.lines[-1])

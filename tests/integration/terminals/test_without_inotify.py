@@ -52,14 +52,14 @@ async def test_where_nothing_tells_it_looks_and_says_so(program: Program) -> Non
 
         assert "max_user_instances" in await noticing(health, "polling")
         assert (await health())["status"] == "degraded"
-        ear = SocketListener(await http.ws_connect("/ws"))
-        await ear.send({"type": "subscribe", "sessions": ["*"]})
-        await ear.wait_for_event("subscribed")
+        listener = SocketListener(await http.ws_connect("/ws"))
+        await listener.send({"type": "subscribe", "sessions": ["*"]})
+        await listener.wait_for_event("subscribed")
         transcript = TranscriptWriter(workdir="/code/shop")
         first = transcript.prompt("begin")
         path = transcript.write(program.home.config / "projects")
-        assert (await ear.wait_for_message(SESSION_ID, "prompt"))["uuid"] == first
+        assert (await listener.wait_for_message(SESSION_ID, "prompt"))["uuid"] == first
         answer = transcript.reply("begun")
         append_lines(path, transcript.lines[-1])
-        assert (await ear.wait_for_message(SESSION_ID, "reply"))["uuid"] == answer
-        await ear.close()
+        assert (await listener.wait_for_message(SESSION_ID, "reply"))["uuid"] == answer
+        await listener.close()

@@ -7,18 +7,20 @@ from functools import partial
 from typing import Any
 
 from tests.server.conftest import StartKeeper, error_code, get_json
-from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder, uuid_of
+from tests.support.whole_history import read_pages
 
 OTHER = uuid_of(0xF0F0)
 
 
-def use(transcript: TranscriptWriter, tool: str, given: dict[str, Any], told: Any = None) -> str:
+def use(
+    transcript: TranscriptWriter, tool: str, tool_input: dict[str, Any], result: Any = None
+) -> str:
     """A call that was made, with what Claude Code keeps of its result."""
     call_id = f"toolu_{len(transcript.lines)}"
-    block = {"type": "tool_use", "id": call_id, "name": tool, "input": given}
+    block = {"type": "tool_use", "id": call_id, "name": tool, "input": tool_input}
     transcript.block(block, None)
-    return transcript.result(call_id, toolUseResult=told or {})
+    return transcript.result(call_id, toolUseResult=result or {})
 
 
 def rewound() -> tuple[TranscriptWriter, dict[str, str]]:
@@ -66,8 +68,8 @@ async def test_a_session_alone_has_one_branch_and_no_kin(start_keeper: StartKeep
     transcript.reply("Hello.")
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    told = await get_json(keeper, f"/sessions/{SESSION_ID}/branches")
-    (branch,) = told["branches"]
+    answer = await get_json(keeper, f"/sessions/{SESSION_ID}/branches")
+    (branch,) = answer["branches"]
     assert (branch["tip"], branch["at"], branch["messages"]) == (None, None, 2)
     assert (branch["firstPrompt"], branch["lastWords"]) == ("hello", "Hello.")
     family = await whole_family(keeper)
@@ -79,14 +81,14 @@ async def test_a_rewind_is_a_branch_that_leaves_where_one_went_back(
 ) -> None:
     transcript, at = rewound()
     transcript.write(projects_folder())
-    asked = ",".join((at["red"], at["blue"], OTHER))
-    told = await get_json(await start_keeper(), f"/sessions/{SESSION_ID}/branches?of={asked}")
-    assert told["holders"] == {at["red"]: at["red tip"], at["blue"]: None}
-    now, left = told["branches"]
+    sessions = ",".join((at["red"], at["blue"], OTHER))
+    answer = await get_json(await start_keeper(), f"/sessions/{SESSION_ID}/branches?of={sessions}")
+    assert answer["holders"] == {at["red"]: at["red tip"], at["blue"]: None}
+    now, branch = answer["branches"]
     assert (now["tip"], now["at"], now["messages"]) == (None, None, 8)
-    assert (left["tip"], left["leaves"], left["at"]) == (at["red tip"], None, at["fork"])
-    assert (left["firstPrompt"], left["lastWords"]) == ("red, please", "It is red.")
-    assert left["messages"] == 4
+    assert (branch["tip"], branch["leaves"], branch["at"]) == (at["red tip"], None, at["fork"])
+    assert (branch["firstPrompt"], branch["lastWords"]) == ("red, please", "It is red.")
+    assert branch["messages"] == 4
 
 
 async def test_two_branches_of_a_file_part_where_one_went_back(start_keeper: StartKeeper) -> None:
@@ -116,9 +118,9 @@ async def test_pages_of_a_branch_add_up(start_keeper: StartKeeper) -> None:
     transcript, at = rewound()
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    place = f"/sessions/{SESSION_ID}/branch?with={SESSION_ID}&withTip={at['red tip']}"
-    whole = [message["uuid"] for message in (await get_json(keeper, place))["messages"]]
-    pages = await read_pages(partial(get_json, keeper), f"{place}&limit=4", "after")
+    address = f"/sessions/{SESSION_ID}/branch?with={SESSION_ID}&withTip={at['red tip']}"
+    whole = [message["uuid"] for message in (await get_json(keeper, address))["messages"]]
+    pages = await read_pages(partial(get_json, keeper), f"{address}&limit=4", "after")
     assert [message["uuid"] for page in pages for message in page["messages"]] == whole
 
 
@@ -126,13 +128,13 @@ async def test_what_each_branch_did_is_told(start_keeper: StartKeeper) -> None:
     transcript, at = rewound()
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    place = f"/sessions/{SESSION_ID}/branch/work?with={SESSION_ID}"
-    red = await get_json(keeper, f"{place}&tip={at['red tip']}")
+    address = f"/sessions/{SESSION_ID}/branch/work?with={SESSION_ID}"
+    red = await get_json(keeper, f"{address}&tip={at['red tip']}")
     assert (red["prompts"], red["lastReply"]) == (["red, please"], "It is red.")
     assert [(file["path"], file["after"]) for file in red["files"]] == [
         ("/code/shop/paint.py", "RED\n")
     ]
-    blue = await get_json(keeper, f"{place}&withTip={at['red tip']}")
+    blue = await get_json(keeper, f"{address}&withTip={at['red tip']}")
     assert [file["path"] for file in blue["files"]] == ["/code/shop/paint.py", "/code/shop/sky.py"]
 
 
@@ -208,8 +210,8 @@ async def test_copies_whole_and_in_part_are_kin(start_keeper: StartKeeper) -> No
     }
     assert kin[head.session_id]["at"] == at["fork"]
     assert kin[whole.session_id]["at"] == kin[tail.session_id]["at"] == at["blue tip"]
-    found = await get_json(keeper, f"/sessions/{tail.session_id}/family")
-    assert SESSION_ID in {each["sessionId"] for each in found["sessions"]}
+    whole = await get_json(keeper, f"/sessions/{tail.session_id}/family")
+    assert SESSION_ID in {each["sessionId"] for each in whole["sessions"]}
 
 
 async def test_a_fork_that_was_just_made_is_found_before_it_is_counted(
@@ -223,20 +225,20 @@ async def test_a_fork_that_was_just_made_is_found_before_it_is_counted(
     fork = as_cli_fork(transcript, OTHER)
     fork.prompt("and a door")
     path = fork.write(projects_folder())
-    found = await get_json(keeper, f"/sessions/{SESSION_ID}/family")
-    assert [kin["sessionId"] for kin in found["sessions"]] == [SESSION_ID, OTHER]
+    family = await get_json(keeper, f"/sessions/{SESSION_ID}/family")
+    assert [kin["sessionId"] for kin in family["sessions"]] == [SESSION_ID, OTHER]
     path.unlink()
-    found = await get_json(keeper, f"/sessions/{SESSION_ID}/family")
-    assert [kin["sessionId"] for kin in found["sessions"]] == [SESSION_ID]
+    family = await get_json(keeper, f"/sessions/{SESSION_ID}/family")
+    assert [kin["sessionId"] for kin in family["sessions"]] == [SESSION_ID]
 
 
 async def test_what_is_not_there_is_said(start_keeper: StartKeeper) -> None:
     rewound()[0].write(projects_folder())
     keeper = await start_keeper()
-    place = f"/sessions/{SESSION_ID}/branch"
-    assert await error_code(keeper, "GET", f"{place}?with={OTHER}", 404) == "session_not_found"
-    code = await error_code(keeper, "GET", f"{place}?with={SESSION_ID}&tip={OTHER}", 404)
+    address = f"/sessions/{SESSION_ID}/branch"
+    assert await error_code(keeper, "GET", f"{address}?with={OTHER}", 404) == "session_not_found"
+    code = await error_code(keeper, "GET", f"{address}?with={SESSION_ID}&tip={OTHER}", 404)
     assert code == "branch_not_found"
-    code = await error_code(keeper, "GET", f"{place}?with={SESSION_ID}&after={OTHER}", 404)
+    code = await error_code(keeper, "GET", f"{address}?with={SESSION_ID}&after={OTHER}", 404)
     assert code == "message_not_found"
-    assert await error_code(keeper, "GET", place, 400) == "invalid_request"
+    assert await error_code(keeper, "GET", address, 400) == "invalid_request"

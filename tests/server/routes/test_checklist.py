@@ -23,10 +23,10 @@ coverage:
 DAY = "2026-03-{:02}T12:00:00.000Z"
 
 
-def begun(number: int, workdir: Path, *said: str) -> TranscriptWriter:
+def begun(number: int, workdir: Path, *prompts: str) -> TranscriptWriter:
     """A prompt a day."""
     transcript = TranscriptWriter(uuid_of(number), str(workdir))
-    for day, words in enumerate(said, start=1):
+    for day, words in enumerate(prompts, start=1):
         transcript.prompt(words, timestamp=DAY.format(day))
         transcript.reply("Noted.", message_id=f"m{number}-{day}", timestamp=DAY.format(day))
     return transcript
@@ -39,14 +39,14 @@ def shop_of(tmp_path: Path) -> Path:
     return shop
 
 
-async def shown(keeper: Api, session_id: str) -> Any:
+async def session_of(keeper: Api, session_id: str) -> Any:
     return (await get_json(keeper, f"/sessions/{session_id}?limit=1"))["session"]
 
 
 async def progress(keeper: Api, session_id: str, percent: int | None) -> Any:
     """Of the row, once it is that."""
     session = await wait_for(
-        lambda: shown(keeper, session_id),
+        lambda: session_of(keeper, session_id),
         lambda session: (session["progress"] and session["progress"]["percent"]) == percent,
     )
     return session["progress"]
@@ -60,10 +60,16 @@ async def test_a_row_says_how_far_the_checklist_is(
     path = transcript.write(projects_folder())
     begun(2, tmp_path, "Only admins may log in.").write(projects_folder(), "-other")
     keeper = await start_keeper()
-    told = await progress(keeper, transcript.session_id, 66)
-    assert told == {"of": "checklist", "items": 3, "done": 2, "percent": 66, "complete": False}
+    progress_of_row = await progress(keeper, transcript.session_id, 66)
+    assert progress_of_row == {
+        "of": "checklist",
+        "items": 3,
+        "done": 2,
+        "percent": 66,
+        "complete": False,
+    }
     # another directory has no checklist
-    assert (await shown(keeper, uuid_of(2)))["progress"] is None
+    assert (await session_of(keeper, uuid_of(2)))["progress"] is None
     # what is said next counts without anybody asking
     more = len(transcript.lines)
     transcript.prompt("We don't need auditing.", timestamp=DAY.format(9))
@@ -84,7 +90,7 @@ async def test_a_checklist_that_comes_changes_or_goes_is_noticed(
     transcript.write(projects_folder())
     keeper = await start_keeper()
     await get_json(keeper, f"/sessions/{transcript.session_id}/resume")
-    assert (await shown(keeper, transcript.session_id))["progress"] is None
+    assert (await session_of(keeper, transcript.session_id))["progress"] is None
     checklist = tmp_path / "coverage-checklist.yml"
     for content, percent in (
         ("ops: [backups, logging]", 50),
@@ -123,8 +129,8 @@ async def test_the_timeline_shows_how_it_became_more(
     await complete(keeper, "/usage?by=day")
     await progress(keeper, first.session_id, 66)
     await progress(keeper, uuid_of(2), 33)
-    told = await get_json(keeper, f"/sessions/{first.session_id}/timeline?by=day")
-    assert told["completion"] == [
+    answer = await get_json(keeper, f"/sessions/{first.session_id}/timeline?by=day")
+    assert answer["completion"] == [
         {"start": "2026-03-01", "items": 3, "done": 1, "percent": 33},
         {"start": "2026-03-03", "items": 3, "done": 2, "percent": 66},
     ]
@@ -144,24 +150,24 @@ async def test_the_specification_is_shown_once_it_is_written(
     start_keeper: StartKeeper, tmp_path: Path
 ) -> None:
     shop = shop_of(tmp_path)
-    said = "Only admins may log in. Backups run nightly. We don't need auditing."
-    transcript = begun(1, shop, said)
+    words = "Only admins may log in. Backups run nightly. We don't need auditing."
+    transcript = begun(1, shop, words)
     transcript.write(projects_folder())
     keeper = await start_keeper()
     address = f"/sessions/{transcript.session_id}"
     await get_json(keeper, f"{address}/resume")
-    told = await get_json(keeper, f"{address}/resume")
-    assert (told["outcome"], told["specification"]) == (None, None)
-    assert told["next"]["prompt"].endswith("into SPECIFICATION.md.")
+    report = await get_json(keeper, f"{address}/resume")
+    assert (report["outcome"], report["specification"]) == (None, None)
+    assert report["next"]["prompt"].endswith("into SPECIFICATION.md.")
     assert (
         await error_code(keeper, "GET", f"{address}/specification", 404)
         == "specification_not_found"
     )
     (shop / "SPECIFICATION.md").write_text("# Shop")
-    told = await get_json(keeper, f"{address}/resume")
-    assert (told["outcome"], told["specification"]) == ("complete", "SPECIFICATION.md")
-    found = await get_json(keeper, f"{address}/specification")
-    assert (found["path"], found["text"]) == ("SPECIFICATION.md", "# Shop")
+    report = await get_json(keeper, f"{address}/resume")
+    assert (report["outcome"], report["specification"]) == ("complete", "SPECIFICATION.md")
+    specification = await get_json(keeper, f"{address}/specification")
+    assert (specification["path"], specification["text"]) == ("SPECIFICATION.md", "# Shop")
 
 
 async def test_a_session_is_given_up_until_something_is_said_again(
@@ -183,11 +189,11 @@ async def test_a_session_is_given_up_until_something_is_said_again(
     assert await mark(True) == at
     async with keeper.patch(address, json={"name": "Walls"}) as answer:
         assert (await answer.json())["givenUp"] == at
-    assert (await shown(await start_keeper(), transcript.session_id))["givenUp"] == at
-    told = await get_json(keeper, f"{address}/resume")
-    assert told["outcome"] == "givenUp"
-    assert "You gave this session up." in told["recap"]["quick"]
-    assert "You gave this session up." in told["recap"]["detailed"]
+    assert (await session_of(await start_keeper(), transcript.session_id))["givenUp"] == at
+    report = await get_json(keeper, f"{address}/resume")
+    assert report["outcome"] == "givenUp"
+    assert "You gave this session up." in report["recap"]["quick"]
+    assert "You gave this session up." in report["recap"]["detailed"]
     assert await mark(False) is None
     assert await mark(True) is not None
     more = len(transcript.lines)
@@ -195,6 +201,7 @@ async def test_a_session_is_given_up_until_something_is_said_again(
     with path.open("ab") as file:
         file.write(b"\n".join(transcript.lines[more:]) + b"\n")
     await wait_for(
-        lambda: shown(keeper, transcript.session_id), lambda session: session["givenUp"] is None
+        lambda: session_of(keeper, transcript.session_id),
+        lambda session: session["givenUp"] is None,
     )
     assert await error_code(keeper, "PATCH", address, 400, json={}) == "invalid_request"

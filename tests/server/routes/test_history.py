@@ -17,8 +17,8 @@ from yarl import URL
 from claudekeeper.transcripts.history_stream import HistoryStream
 from claudekeeper.transcripts.line_reader import FileChanged
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
-from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
+from tests.support.whole_history import read_pages
 
 AT = f"/sessions/{SESSION_ID}"
 PREAD = os.pread
@@ -305,8 +305,8 @@ async def test_subagents_beside_the_transcript_are_found_by_its_results(
 
 async def test_sidechains_inside_the_transcript_are_subagents(start_keeper: StartKeeper) -> None:
     transcript = TranscriptWriter()
-    given = {"prompt": "find the bug", "description": "Find", "subagent_type": "general"}
-    call = {"type": "tool_use", "id": "toolu_7", "name": "Task", "input": given}
+    tool_input = {"prompt": "find the bug", "description": "Find", "subagent_type": "general"}
+    call = {"type": "tool_use", "id": "toolu_7", "name": "Task", "input": tool_input}
     spawned = transcript.block(call, "m1")
     root = transcript.prompt("find the bug", parent=None, isSidechain=True)
     transcript.reply("it is in login", isSidechain=True)

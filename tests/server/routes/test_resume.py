@@ -46,25 +46,25 @@ async def test_it_says_where_a_session_stands(start_keeper: StartKeeper, tmp_pat
     checked_out(tmp_path / "shop", "main")
     (tmp_path / "shop" / "coverage-checklist.yml").write_text("shop: [build, payment]")
     lively(tmp_path / "shop").write(projects_folder())
-    told = await resume(await start_keeper())
-    assert told["complete"] is True
-    assert [turn["prompt"] for turn in told["turns"]] == ["build the shop"]
-    assert told["turns"][0]["reply"] == "The first half stands."
-    assert told["next"] == {
+    report = await resume(await start_keeper())
+    assert report["complete"] is True
+    assert [turn["prompt"] for turn in report["turns"]] == ["build the shop"]
+    assert report["turns"][0]["reply"] == "The first half stands."
+    assert report["next"] == {
         "kind": "continue",
         "text": "build it",
         "prompt": "Continue with: build it",
         "uuid": None,
     }
-    assert (told["progress"]["items"], told["progress"]["percent"]) == (2, 50)
-    assert [each["reason"] for each in told["decisions"]] == ["use the other file"]
-    assert (told["work"]["filesChanged"], told["work"]["commands"]) == (1, 0)
-    assert told["coverage"]["categories"][0]["missing"] == ["payment"]
-    assert told["cost"]["resumeTokens"] == 100_000
+    assert (report["progress"]["items"], report["progress"]["percent"]) == (2, 50)
+    assert [each["reason"] for each in report["decisions"]] == ["use the other file"]
+    assert (report["work"]["filesChanged"], report["work"]["commands"]) == (1, 0)
+    assert report["coverage"]["categories"][0]["missing"] == ["payment"]
+    assert report["cost"]["resumeTokens"] == 100_000
     # all of it is written to the cache anew: 5 dollars a million, and a quarter more
-    assert told["cost"]["resumeUsd"] == 0.625
-    assert "build it" in told["recap"]["quick"]
-    assert "use the other file" in told["recap"]["detailed"]
+    assert report["cost"]["resumeUsd"] == 0.625
+    assert "build it" in report["recap"]["quick"]
+    assert "use the other file" in report["recap"]["detailed"]
 
 
 async def test_what_costs_next_to_nothing_is_not_said_to_cost_nothing(
@@ -76,20 +76,20 @@ async def test_what_costs_next_to_nothing_is_not_said_to_cost_nothing(
     transcript.write(projects_folder())
     keeper = await start_keeper()
     await complete(keeper, "/usage?by=day")
-    told = (await resume(keeper))["recap"]["detailed"]
-    assert "about less than $0.01" not in told
-    assert "sends 15 tokens, less than $0.01." in told
+    recap = (await resume(keeper))["recap"]["detailed"]
+    assert "about less than $0.01" not in recap
+    assert "sends 15 tokens, less than $0.01." in recap
 
 
 async def test_what_subagents_did_is_done_too(start_keeper: StartKeeper, tmp_path: Path) -> None:
     path = lively(tmp_path).write(projects_folder())
     nested = TranscriptWriter()
-    for call, name, given in (
+    for call, name, tool_input in (
         ("c1", "Edit", {"file_path": str(tmp_path / "shop.py")}),
         ("c2", "Write", {"file_path": str(tmp_path / "till.py")}),
         ("c3", "Bash", {"command": "make till"}),
     ):
-        block = {"type": "tool_use", "id": call, "name": name, "input": given}
+        block = {"type": "tool_use", "id": call, "name": name, "input": tool_input}
         nested.block(block, f"m{call}", isSidechain=True)
         nested.result(call, "done", isSidechain=True)
     below = path.with_suffix("") / "subagents"
@@ -135,9 +135,9 @@ async def test_what_is_new_in_the_file_is_told(start_keeper: StartKeeper, tmp_pa
     transcript.reply("Shall it be red?")
     with path.open("ab") as file:
         file.write(b"\n".join(transcript.lines[-2:]) + b"\n")
-    told = await resume(keeper)
-    assert told["question"]["text"] == told["next"]["text"] == "Shall it be red?"
-    assert told["work"]["prompts"] == 2
+    report = await resume(keeper)
+    assert report["question"]["text"] == report["next"]["text"] == "Shall it be red?"
+    assert report["work"]["prompts"] == 2
 
 
 async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
@@ -151,13 +151,13 @@ async def test_the_last_three_turns_are_told_however_long_the_last_one_is(
         transcript.call(f"c{number}")
         transcript.result(f"c{number}")
     transcript.write(projects_folder())
-    told = await resume(await start_keeper())
-    assert [turn["prompt"] for turn in told["turns"]] == ["draw it", "build it", "paint it"]
-    assert [turn["tools"] for turn in told["turns"]] == [0, 0, 1_500]
-    assert [turn["reply"] for turn in told["turns"]] == ["Good."] * 3
-    assert all(turn["whole"] for turn in told["turns"])
-    assert told["recap"]["detailed"].count("Claude: Good.") == 3
-    assert "(1500 tool calls)" in told["recap"]["detailed"]
+    report = await resume(await start_keeper())
+    assert [turn["prompt"] for turn in report["turns"]] == ["draw it", "build it", "paint it"]
+    assert [turn["tools"] for turn in report["turns"]] == [0, 0, 1_500]
+    assert [turn["reply"] for turn in report["turns"]] == ["Good."] * 3
+    assert all(turn["whole"] for turn in report["turns"])
+    assert report["recap"]["detailed"].count("Claude: Good.") == 3
+    assert "(1500 tool calls)" in report["recap"]["detailed"]
 
 
 async def test_of_a_turn_that_is_not_read_whole_nothing_is_made_up(
@@ -173,12 +173,12 @@ async def test_of_a_turn_that_is_not_read_whole_nothing_is_made_up(
         transcript.call(f"c{number}")
         transcript.result(f"c{number}")
     transcript.write(projects_folder())
-    told = await resume(await start_keeper())
-    (turn,) = told["turns"]
+    fresh = await resume(await start_keeper())
+    (turn,) = fresh["turns"]
     assert (turn["prompt"], turn["reply"], turn["whole"]) == ("build it", None, False)
     assert 200 < turn["tools"] < 300
-    assert f"- You: build it (at least {turn['tools']} tool calls)" in told["recap"]["detailed"]
-    assert "no words" not in told["recap"]["detailed"]
+    assert f"- You: build it (at least {turn['tools']} tool calls)" in fresh["recap"]["detailed"]
+    assert "no words" not in fresh["recap"]["detailed"]
 
 
 PEERS: list[tuple[str, dict[str, Any]]] = [
@@ -205,16 +205,16 @@ async def test_what_others_say_was_not_asked_by_the_person(
     transcript.reply("The till stands.")
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    told = await resume(keeper)
-    assert [turn["prompt"] for turn in told["turns"]] == ["build the shop"]
-    assert told["work"]["prompts"] == 1
-    assert "you last asked" not in told["recap"]["quick"]
+    report = await resume(keeper)
+    assert [turn["prompt"] for turn in report["turns"]] == ["build the shop"]
+    assert report["work"]["prompts"] == 1
+    assert "you last asked" not in report["recap"]["quick"]
     history = await get_json(keeper, f"/sessions/{SESSION_ID}")
     assert [each["kind"] for each in history["messages"]] == ["prompt", "reply", "notice", "reply"]
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "expected"),
     [
         (
             "Done. Want me to open a pull request?",
@@ -225,13 +225,13 @@ async def test_what_others_say_was_not_asked_by_the_person(
     ],
 )
 async def test_an_offer_is_told_as_an_offer(
-    reply: str, said: str, start_keeper: StartKeeper, tmp_path: Path
+    reply: str, expected: str, start_keeper: StartKeeper, tmp_path: Path
 ) -> None:
     transcript = TranscriptWriter(workdir=str(tmp_path))
     transcript.prompt("build the shop")
     transcript.reply(reply)
     transcript.write(projects_folder())
-    assert said in (await resume(await start_keeper()))["recap"]["quick"]
+    assert expected in (await resume(await start_keeper()))["recap"]["quick"]
 
 
 async def test_a_recap_has_words_and_no_tables_output_or_tags(
@@ -290,20 +290,20 @@ async def test_it_warns_of_what_changed_and_offers_to_begin_anew(
     old = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
     os.utime(path, (old, old))
     keeper = await start_keeper()
-    told = await resume(keeper)
+    report = await resume(keeper)
     # what a test writes is dated in spring
-    assert {"idle_long", "branch_moved"} >= {each["code"] for each in told["warnings"]}
-    assert "branch_moved" in [each["code"] for each in told["warnings"]]
-    assert told["choices"] == ["resume", "fresh"]
-    told = await resume(keeper, gone.session_id)
-    assert [each["code"] for each in told["warnings"]] == ["idle_long", "directory_gone"]
+    assert {"idle_long", "branch_moved"} >= {each["code"] for each in report["warnings"]}
+    assert "branch_moved" in [each["code"] for each in report["warnings"]]
+    assert report["choices"] == ["resume", "fresh"]
+    report = await resume(keeper, gone.session_id)
+    assert [each["code"] for each in report["warnings"]] == ["idle_long", "directory_gone"]
 
 
 async def test_a_transcript_that_tells_nothing_stands_nowhere(start_keeper: StartKeeper) -> None:
     path = TranscriptWriter().write(projects_folder())
     path.write_bytes(b"")
-    told = await resume(await start_keeper())
-    assert (told["next"]["kind"], told["turns"]) == ("done", [])
+    report = await resume(await start_keeper())
+    assert (report["next"]["kind"], report["turns"]) == ("done", [])
 
 
 async def test_an_unknown_session_stands_nowhere(keeper: Api) -> None:
@@ -318,9 +318,9 @@ async def test_how_much_one_is_told_is_the_same_in_every_browser(start_keeper: S
     async with keeper.patch("/preferences", json={"recap": "dive"}) as answer:
         assert answer.status == 200
     assert await get_json(await start_keeper(), "/preferences") == {"recap": "dive"}
-    for wish in ({"recap": "sung"}, {"theme": "dark"}, {}):
+    for body in ({"recap": "sung"}, {"theme": "dark"}, {}):
         assert (
-            await error_code(keeper, "PATCH", "/preferences", 400, json=wish) == "invalid_request"
+            await error_code(keeper, "PATCH", "/preferences", 400, json=body) == "invalid_request"
         )
 
 

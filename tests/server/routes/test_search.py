@@ -23,7 +23,9 @@ from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projec
 from tests.support.waiting import wait_for, wait_until
 
 
-async def found(keeper: Api, words: str, expected: int, more: str = "") -> list[dict[str, Any]]:
+async def wait_for_hits(
+    keeper: Api, words: str, expected: int, more: str = ""
+) -> list[dict[str, Any]]:
     """The hits, as soon as there are as many as expected."""
     answer = await wait_for(
         lambda: get_json(keeper, f"/search?q={quote(words)}{more}"),
@@ -53,7 +55,7 @@ async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper
     )
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    (hit,) = await found(keeper, '"grey heron"', 1)
+    (hit,) = await wait_for_hits(keeper, '"grey heron"', 1)
     assert hit == {
         "sessionId": SESSION_ID,
         "uuid": uuid,
@@ -75,8 +77,8 @@ async def test_a_hit_says_where_it_is_and_what_it_says(start_keeper: StartKeeper
         "workdir": "/code/shop",
         "project": "shop",
     }
-    assert len(await found(keeper, "src/birds.py", 1)) == 1
-    assert await found(keeper, "heron", 2, "&workdir=/code/shop&order=relevance&limit=2")
+    assert len(await wait_for_hits(keeper, "src/birds.py", 1)) == 1
+    assert await wait_for_hits(keeper, "heron", 2, "&workdir=/code/shop&order=relevance&limit=2")
     progress = await built(keeper)
     assert progress["done"] == progress["total"] > 0
 
@@ -87,12 +89,12 @@ async def test_words_inside_of_others_come_last(start_keeper: StartKeeper) -> No
     inside = transcript.prompt("the superheron alone")
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    hits = await found(keeper, "heron", 2)
+    hits = await wait_for_hits(keeper, "heron", 2)
     assert [(hit["uuid"], hit["inside"]) for hit in hits] == [(whole, False), (inside, True)]
     first = await get_json(keeper, "/search?q=heron&limit=1")
-    (other,) = await found(keeper, "heron", 1, f"&limit=1&cursor={first['cursor']}")
+    (other,) = await wait_for_hits(keeper, "heron", 1, f"&limit=1&cursor={first['cursor']}")
     assert other["uuid"] == inside
-    ranked = await found(keeper, "heron", 2, "&order=relevance")
+    ranked = await wait_for_hits(keeper, "heron", 2, "&order=relevance")
     assert [hit["uuid"] for hit in ranked] == [whole, inside]
 
 
@@ -130,22 +132,22 @@ async def test_what_is_said_while_it_runs_is_found(start_keeper: StartKeeper) ->
     await built(keeper)
     transcript.reply("then a heron came")
     transcript.write(projects_folder())
-    await found(keeper, "heron", 1)
+    await wait_for_hits(keeper, "heron", 1)
     nested = TranscriptWriter()
     nested.prompt("and its egret", isSidechain=True)
     below = path.with_suffix("") / "subagents"
     below.mkdir(parents=True)
     (below / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_7"}')
     (below / "agent-a1.jsonl").write_bytes(nested.lines[0] + b"\n")
-    (hit,) = await found(keeper, "egret", 1)
+    (hit,) = await wait_for_hits(keeper, "egret", 1)
     assert (hit["sessionId"], hit["agentId"], hit["toolUseId"]) == (SESSION_ID, "a1", "toolu_7")
     other = TranscriptWriter(uuid_of(77))
     other.prompt("a new session with a kingfisher")
     gone = other.write(projects_folder())
-    await found(keeper, "kingfisher", 1)
-    assert (await found(keeper, "gfish", 1))[0]["inside"]
+    await wait_for_hits(keeper, "kingfisher", 1)
+    assert (await wait_for_hits(keeper, "gfish", 1))[0]["inside"]
     gone.unlink()
-    await found(keeper, "kingfisher", 0)
+    await wait_for_hits(keeper, "kingfisher", 0)
 
 
 async def test_much_is_read_by_a_process_of_its_own(
@@ -157,7 +159,7 @@ async def test_much_is_read_by_a_process_of_its_own(
         transcript.prompt(f"heron {number}")
     transcript.write(projects_folder())
     keeper = await start_keeper()
-    await found(keeper, "heron", 50)
+    await wait_for_hits(keeper, "heron", 50)
 
 
 async def _at_once() -> None:
@@ -239,10 +241,12 @@ async def test_only_below_the_given_directories(start_keeper: StartKeeper) -> No
         transcript.prompt("heron")
         transcript.write(projects_folder(), workdir.replace("/", "-"))
     keeper = await start_keeper()
-    hits = await found(keeper, "heron", 2, "&within=/code/shop:/nowhere")
+    hits = await wait_for_hits(keeper, "heron", 2, "&within=/code/shop:/nowhere")
     assert {hit["workdir"] for hit in hits} == {"/code/shop", "/code/shop/api"}
-    assert await found(keeper, "heron", 0, "&within=/code/sh") == []
-    assert await found(keeper, "heron", 0, "&within=/code/shop&workdir=/code/shopping") == []
+    assert await wait_for_hits(keeper, "heron", 0, "&within=/code/sh") == []
+    assert (
+        await wait_for_hits(keeper, "heron", 0, "&within=/code/shop&workdir=/code/shopping") == []
+    )
 
 
 def address_of(hit: dict[str, Any]) -> str:
@@ -276,7 +280,7 @@ async def test_every_hit_opens_at_its_address(start_keeper: StartKeeper) -> None
     nested.prompt("a heron of a subagent", isSidechain=True)
     (below / "agent-a1.jsonl").write_bytes(nested.lines[0] + b"\n")
     keeper = await start_keeper()
-    hits = await found(keeper, "heron", 7)
+    hits = await wait_for_hits(keeper, "heron", 7)
     for hit in hits:
         address = address_of(hit)
         earlier = await get_json(keeper, f"{address}?limit=500&before={hit['uuid']}")

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 
 from tests.server.conftest import Api, StartKeeper, error_code, get_json
-from tests.support.paging import read_pages
 from tests.support.transcript_writer import SESSION_ID, TranscriptWriter, projects_folder
 from tests.support.waiting import wait_for
+from tests.support.whole_history import read_pages
 
 
 def write_session(text: str, *, age: int = 0, workdir: str = "/code/shop") -> str:
@@ -216,7 +216,7 @@ async def test_directories_are_known_with_their_sessions(start_keeper: StartKeep
     write_session("two", workdir="/code/garden", age=5)
     write_session("three")
     workdirs = (await get_json(await start_keeper(), "/workdirs"))["workdirs"]
-    assert [(known["workdir"], known["project"], known["sessions"]) for known in workdirs] == [
+    assert [(row["workdir"], row["project"], row["sessions"]) for row in workdirs] == [
         ("/code/shop", "shop", 2),
         ("/code/garden", "garden", 1),
     ]

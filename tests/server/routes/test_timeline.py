@@ -27,12 +27,12 @@ def write(number: int, workdir: str = "/code/a", *, days: int = 1) -> Transcript
     return transcript
 
 
-def told(answer: Any) -> list[tuple[Any, ...]]:
+def buckets_of(answer: Any) -> list[tuple[Any, ...]]:
     names = ("start", "prompts", "compactions")
     return [tuple(bucket[name] for name in names) for bucket in answer["buckets"]]
 
 
-def asked(answer: Any) -> list[str]:
+def prompts_of(answer: Any) -> list[str]:
     return [prompt["text"] for prompt in answer["prompts"]]
 
 
@@ -41,7 +41,7 @@ async def test_a_session_of_weeks_is_told_by_days(start_keeper: StartKeeper) -> 
     keeper = await start_keeper()
     answer = await get_json(keeper, f"/sessions/{transcript.session_id}/timeline")
     assert (answer["by"], answer["complete"]) == ("day", True)
-    assert told(answer) == [(f"2026-03-0{day}", 1, 1) for day in range(1, 6)]
+    assert buckets_of(answer) == [(f"2026-03-0{day}", 1, 1) for day in range(1, 6)]
     total = answer["total"]
     assert (total["prompts"], total["tools"], total["edits"], total["compactions"]) == (5, 5, 5, 5)
     assert total["replies"] == 10
@@ -50,12 +50,14 @@ async def test_a_session_of_weeks_is_told_by_days(start_keeper: StartKeeper) -> 
     day = f"/sessions/{transcript.session_id}/timeline?after=2026-03-02&before=2026-03-03"
     answer = await get_json(keeper, day)
     assert answer["by"] == "hour"
-    assert told(answer) == [(answer["buckets"][0]["start"], 1, 1)]
+    assert buckets_of(answer) == [(answer["buckets"][0]["start"], 1, 1)]
     (prompt,) = answer["prompts"]
     assert (prompt["text"], prompt["sessionId"]) == ("ask 1 on 2", transcript.session_id)
     page = await get_json(keeper, f"/sessions/{transcript.session_id}?limit=all")
     assert prompt["uuid"] in [message["uuid"] for message in page["messages"]]
-    assert asked(await get_json(keeper, f"/sessions/{transcript.session_id}/timeline?limit=2")) == [
+    assert prompts_of(
+        await get_json(keeper, f"/sessions/{transcript.session_id}/timeline?limit=2")
+    ) == [
         "ask 1 on 1",
         "ask 1 on 2",
     ]
@@ -65,12 +67,12 @@ async def test_what_grows_and_is_written_anew_is_told_as_it_is(start_keeper: Sta
     transcript = write(1, days=4)
     address = f"/sessions/{transcript.session_id}/timeline"
     keeper = await start_keeper()
-    assert len(told(await get_json(keeper, address))) == 4
+    assert len(buckets_of(await get_json(keeper, address))) == 4
     assert (await complete(keeper, "/timeline"))["total"]["prompts"] == 4
     transcript.prompt("much later", timestamp=MONTH.format(20, 0))
     transcript.write(projects_folder(), "-code-a")
-    assert asked(await get_json(keeper, address))[-1] == "much later"
-    assert asked(await complete(keeper, "/timeline"))[-1] == "much later"
+    assert prompts_of(await get_json(keeper, address))[-1] == "much later"
+    assert prompts_of(await complete(keeper, "/timeline"))[-1] == "much later"
     # as another file, with other days
     path = transcript.write(projects_folder(), "-code-a")
     path.unlink()
@@ -78,10 +80,10 @@ async def test_what_grows_and_is_written_anew_is_told_as_it_is(start_keeper: Sta
     transcript.prompt("anew", timestamp=MONTH.format(25, 0))
     transcript.write(projects_folder(), "-code-a")
     for where in (address, "/timeline"):
-        ((start, *counts),) = told(await complete(keeper, where))
+        ((start, *counts),) = buckets_of(await complete(keeper, where))
         assert (start[:10], counts) == ("2026-03-25", [1, 0])
     # and a restart knows all of it
-    assert asked(await complete(await start_keeper(), "/timeline")) == ["anew"]
+    assert prompts_of(await complete(await start_keeper(), "/timeline")) == ["anew"]
 
 
 async def test_a_fork_has_its_whole_history_and_the_project_has_it_once(
@@ -101,13 +103,13 @@ async def test_a_fork_has_its_whole_history_and_the_project_has_it_once(
     project = await complete(keeper, "/timeline?workdir=/code/a")
     for name in ("prompts", "tools", "edits", "compactions", "replies", "costUsd"):
         assert project["total"][name] == copied["total"][name], name
-    assert len(asked(project)) == 4
+    assert len(prompts_of(project)) == 4
     used = await complete(keeper, "/usage?by=project")
     assert project["total"]["costUsd"] == used["total"]["costUsd"]
     # when the original goes, nothing of the fork's history goes with it
     (projects_folder() / "-code-a" / f"{transcript.session_id}.jsonl").unlink()
-    left = await complete(keeper, "/timeline?workdir=/code/a")
-    assert left["total"] == project["total"]
+    answer = await complete(keeper, "/timeline?workdir=/code/a")
+    assert answer["total"] == project["total"]
 
 
 @pytest.mark.parametrize("gone", [1, 2])
@@ -132,11 +134,11 @@ async def test_a_project_has_its_sessions_and_no_others(start_keeper: StartKeepe
     write(3, "/code/b")
     keeper = await start_keeper()
     project = await complete(keeper, "/timeline?workdir=/code/a")
-    assert sorted(asked(project)) == ["ask 1 on 1", "ask 2 on 1"]
+    assert sorted(prompts_of(project)) == ["ask 1 on 1", "ask 2 on 1"]
     assert {prompt["workdir"] for prompt in project["prompts"]} == {"/code/a"}
     assert (await complete(keeper, "/timeline"))["total"]["prompts"] == 3
     inside = await complete(keeper, "/timeline?within=/code/b")
-    assert asked(inside) == ["ask 3 on 1"]
+    assert prompts_of(inside) == ["ask 3 on 1"]
     outside = await complete(keeper, "/timeline?workdir=/code/a&within=/code/b")
     assert (outside["buckets"], outside["prompts"]) == ([], [])
 

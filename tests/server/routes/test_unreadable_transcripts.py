@@ -50,11 +50,11 @@ async def test_a_conversation_says_how_many_lines_could_not_be_read(
     transcript.reply("Begun.")
     path = transcript.write(projects_folder())
     keeper: Api = await start_keeper()
-    told = await get_json(keeper, f"/sessions/{SESSION_ID}")
-    assert told["session"]["unreadable"] == 2
-    assert len(told["messages"]) == 2
+    page = await get_json(keeper, f"/sessions/{SESSION_ID}")
+    assert page["session"]["unreadable"] == 2
+    assert len(page["messages"]) == 2
     # a line that is still being written is not lost yet
     with path.open("ab") as file:
         file.write(b'{"type":"user","uuid":"')
-    told = await get_json(keeper, f"/sessions/{SESSION_ID}")
-    assert told["session"]["unreadable"] == 2
+    page = await get_json(keeper, f"/sessions/{SESSION_ID}")
+    assert page["session"]["unreadable"] == 2

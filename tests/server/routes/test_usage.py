@@ -58,13 +58,13 @@ def of(answer: Any) -> Counter[str]:
 def write_many(seed: int) -> None:
     """Sessions with subagents, forks, copies, parallel lines and replayed history."""
     chance = random.Random(seed)
-    known: list[str] = []
+    lines: list[str] = []
     for number in range(12):
         transcript = TranscriptWriter(uuid_of(number + 1), f"/code/p{number % 3}")
-        if known and chance.random() < 0.4:
+        if lines and chance.random() < 0.4:
             # a fork: what was said before stands in it too, up to a prompt
-            prompts = [at for at, line in enumerate(known) if '"type":"user"' in line]
-            for line in known[: chance.choice(prompts)]:
+            prompts = [at for at, line in enumerate(lines) if '"type":"user"' in line]
+            for line in lines[: chance.choice(prompts)]:
                 transcript.raw_bytes(line.encode())
         for turn in range(chance.randrange(1, 30)):
             transcript.prompt(f"ask {turn}")
@@ -80,7 +80,7 @@ def write_many(seed: int) -> None:
         if chance.random() < 0.3:
             transcript.lines += transcript.lines
         path = transcript.write(projects_folder(), f"-code-p{number % 3}")
-        known = [line.decode() for line in transcript.lines]
+        lines = [line.decode() for line in transcript.lines]
         if chance.random() < 0.5:
             folder = path.with_suffix("") / "subagents" / "workflows" / "w1"
             folder.mkdir(parents=True)
@@ -209,9 +209,9 @@ async def test_projects_of_one_name_are_told_apart_and_errors_are_no_replies(
         transcript.reply("You've hit your limit", isApiErrorMessage=True, model="<synthetic>")
         transcript.write(projects_folder(), f"-p{number}")
     keeper = await start_keeper()
-    found = await complete(keeper, "/usage?by=project")
-    assert {row["label"] for row in found["rows"]} == {"me/shop", "srv/shop", "till"}
-    assert found["total"]["replies"] == 3
+    answer = await complete(keeper, "/usage?by=project")
+    assert {row["label"] for row in answer["rows"]} == {"me/shop", "srv/shop", "till"}
+    assert answer["total"]["replies"] == 3
     models = await complete(keeper, "/usage?by=model")
     assert [row["key"] for row in models["rows"]] == ["claude-opus-4-8"]
 

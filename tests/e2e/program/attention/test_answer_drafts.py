@@ -27,12 +27,12 @@ FORM = """call: AskUserQuestion {"questions": [
 
 def interrupts(page: Page) -> list[str]:
     """The addresses at which this page asked for a stop, as they come."""
-    asked: list[str] = []
+    requests: list[str] = []
     page.on(
         "request",
-        lambda request: asked.append(request.url) if "/interrupt" in request.url else None,
+        lambda request: requests.append(request.url) if "/interrupt" in request.url else None,
     )
-    return asked
+    return requests
 
 
 async def test_a_form_half_filled_survives_a_refresh_and_a_look_elsewhere(
@@ -59,8 +59,8 @@ async def test_a_form_half_filled_survives_a_refresh_and_a_look_elsewhere(
     await expect(replies(page).last).to_contain_text("You chose “a text file”")
     assert stops == []
     # what was answered leaves nothing behind
-    left = "Object.keys(localStorage).filter((key) => key.includes('answer.'))"
-    assert await page.evaluate(left) == []
+    drafts_script = "Object.keys(localStorage).filter((key) => key.includes('answer.'))"
+    assert await page.evaluate(drafts_script) == []
 
 
 async def test_a_form_half_filled_is_there_when_the_same_is_asked_by_the_next_keeper(
@@ -78,8 +78,8 @@ async def test_a_form_half_filled_is_there_when_the_same_is_asked_by_the_next_ke
     await expect(typed).to_have_value("a text file")
     await expect(attention_card(page).get_by_role("checkbox", name="Lint")).to_be_checked()
     # nothing is given by itself
-    asked = (await stage.request("GET", "/attention"))["attention"]
-    assert session in [each["sessionId"] for each in asked]
+    questions = (await stage.request("GET", "/attention"))["attention"]
+    assert session in [each["sessionId"] for each in questions]
     await attention_card(page).get_by_role("button", name="Answer", exact=False).first.click()
     await expect(replies(page).last).to_contain_text("You chose “a text file”")
 

@@ -227,8 +227,8 @@ async def test_who_looks_elsewhere_is_told_what_is_wanted(
     # one that was answered says nothing any more
     await stage.start_session("run: touch told-too.txt")
     await page.wait_for_function("() => window.told.length === 2")
-    for asked in (await stage.request("GET", "/attention"))["attention"]:
-        answer = {"attentionId": asked["id"], "decision": "deny"}
+    for question in (await stage.request("GET", "/attention"))["attention"]:
+        answer = {"attentionId": question["id"], "decision": "deny"}
         await stage.request("POST", "/resolve", answer)
     await page.wait_for_function("() => window.told[1].closed")
 

@@ -81,11 +81,11 @@ class Place:
     def allows(self, rules: list[str]) -> bool:
         path = self.inside / LOCAL
         try:
-            found = json.loads(path.read_text())
+            permissions_of = json.loads(path.read_text())
         except (FileNotFoundError, json.JSONDecodeError):
             # there is none yet, or it is being written
-            found = {}
-        return list(found.get("permissions", {}).get("allow", [])) == rules
+            permissions_of = {}
+        return list(permissions_of.get("permissions", {}).get("allow", [])) == rules
 
 
 async def answered(page: Page, times: int) -> None:
@@ -98,20 +98,20 @@ async def answered(page: Page, times: int) -> None:
 async def test_every_always_is_written_where_it_says_and_holds(
     open_page: OpenPage, stage: RestartableKeeper, clarvis: Clarvis
 ) -> None:
-    places = [Place(stage, number) for number in range(len(CASES))]
+    projects = [Place(stage, number) for number in range(len(CASES))]
     page = await open_page()
-    for case, place in zip(CASES, places, strict=True):
-        body = {"workdir": str(place.inside)}
-        case.session = await stage.start_session(place.named(case.step), **body)
+    for case, project in zip(CASES, projects, strict=True):
+        body = {"workdir": str(project.inside)}
+        case.session = await stage.start_session(project.named(case.step), **body)
         await page.goto(f"{clarvis.url}/#session={case.session}")
         words = attention_card(page).locator(".card-always span")
-        await words.get_by_text(place.named(case.button), exact=True).click()
+        await words.get_by_text(project.named(case.button), exact=True).click()
         await answered(page, 1)
         # it is written when Claude Code gets to it
-        await wait_until(partial(place.allows, [place.named(rule) for rule in case.allow]))
+        await wait_until(partial(project.allows, [project.named(rule) for rule in case.allow]))
     await stage.kill()
     await stage.start()
-    for case, place in zip(CASES, places, strict=True):
+    for case, project in zip(CASES, projects, strict=True):
         await page.goto(f"{clarvis.url}/#session={case.session}")
-        await send_prompt(page, place.named(case.step))
+        await send_prompt(page, project.named(case.step))
         await answered(page, 2)

@@ -38,14 +38,14 @@ async def test_a_conversation_is_live_is_kept_and_nothing_is_there_twice(
 
     # in the middle of a turn, again and again, and in another tab
     await send_prompt(page, "run: touch kept.txt")
-    said = ["say: the first answer", "say: the second answer", "run: touch kept.txt"]
+    prompts = ["say: the first answer", "say: the second answer", "run: touch kept.txt"]
     await expect(allow_button(page)).to_be_visible()
     await page.reload()
     await expect(allow_button(page)).to_be_visible()
-    await expect(prompt_texts(page)).to_have_text(said)
+    await expect(prompt_texts(page)).to_have_text(prompts)
     another = await page.context.new_page()
     await another.goto(f"{clarvis.url}/#session={session}")
-    await expect(prompt_texts(another)).to_have_text(said)
+    await expect(prompt_texts(another)).to_have_text(prompts)
     await allow_button(another).click()
     for each in (page, another):
         await expect(replies(each)).to_have_text(
@@ -55,11 +55,11 @@ async def test_a_conversation_is_live_is_kept_and_nothing_is_there_twice(
                 "touch kept.txt ran without a word, so it worked.",
             ]
         )
-        await expect(prompt_texts(each)).to_have_text(said)
+        await expect(prompt_texts(each)).to_have_text(prompts)
     assert stage.file_exists("kept.txt")
 
     await page.reload()
-    await expect(prompt_texts(page)).to_have_text(said)
+    await expect(prompt_texts(page)).to_have_text(prompts)
     await expect(replies(page)).to_have_count(3)
     await expect(session_row(page, "say: the first answer")).to_have_count(1)
 
@@ -86,12 +86,12 @@ async def test_messages_wait_in_line_and_are_taken_back_and_esc_stops(
     await expect(message_field(page)).to_have_value("say: this one does not")
     await expect(allow_button(page)).to_be_visible()
     # Esc closes what is nearest: here the field for the name
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     await page.get_by_role("button", name="Rename").click()
     await page.get_by_label("Name of this session").press("Escape")
     await expect(page.get_by_label("Name of this session")).to_have_count(0)
-    assert not any(url.endswith("/interrupt") for url in asked)
+    assert not any(url.endswith("/interrupt") for url in requests)
     await message_field(page).press("Escape")
     await expect(attention_card(page)).to_have_count(0)
     await expect(waiting).to_have_count(0)
@@ -131,22 +131,22 @@ async def test_each_session_has_its_own_words_however_fast_one_switches(
 async def test_the_address_brings_back_the_same_place_and_leads_to_a_message(
     open_page: OpenPage, stage: RestartableKeeper, clarvis: Clarvis
 ) -> None:
-    said = [f"say: answer {number}. {'More words of it. ' * 150}" for number in range(4)]
-    session = await stage.start_session(said[0])
+    prompts = [f"say: answer {number}. {'More words of it. ' * 150}" for number in range(4)]
+    session = await stage.start_session(prompts[0])
     page = await open_page(clarvis.login_link(session))
     # only what is near is drawn, so the last one tells
-    for number, text in enumerate(said[1:]):
+    for number, text in enumerate(prompts[1:]):
         await expect(replies(page).last).to_contain_text(f"answer {number}.")
         await send_prompt(page, text)
     await expect(replies(page).last).to_contain_text("answer 3.")
     await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     await scroll_up(page, 900)
-    place = await scroll_position(page)
+    position = await scroll_position(page)
     await page.reload()
-    await wait_for_position(page, place)
+    await wait_for_position(page, position)
     another = await page.context.new_page()
     await another.goto(page.url)
-    await wait_for_position(another, place)
+    await wait_for_position(another, position)
 
     # a link leads to its message, and whoever goes on from there comes back to where he went
     first = (await stage.request("GET", f"/sessions/{session}"))["messages"][0]["uuid"]
@@ -157,9 +157,9 @@ async def test_the_address_brings_back_the_same_place_and_leads_to_a_message(
     await messages_region(another).hover()
     await another.mouse.wheel(0, 1200)
     await expect(another).to_have_url(f"{clarvis.url}/#session={session}")
-    place = await scroll_position(another)
+    position = await scroll_position(another)
     await another.reload()
-    await wait_for_position(another, place)
+    await wait_for_position(another, position)
 
 
 async def test_the_field_knows_commands_what_was_said_and_images(

@@ -132,13 +132,13 @@ async def says_it(row: FailureMoment) -> None:
         await expect(page.locator(".reply").last).to_have_text("1 2 3 4 5")
 
 
-async def kept(row: FailureMoment) -> None:
+async def reply_is_saved(row: FailureMoment) -> None:
     """What is streamed is written down a moment later, beside the keeper's other files."""
     await reply_streams(row)
     running = row.stage.home.keeper / "failed-turns" / f"{row.session}.json"
     before = row.stage.command_prefix
-    shown = Path(f"/proc/{before[-1]}/root{running}")
-    await wait_until(lambda: shown.exists())
+    path = Path(f"/proc/{before[-1]}/root{running}")
+    await wait_until(lambda: path.exists())
 
 
 def moments_of(who: str) -> list[FailureMoment]:
@@ -151,7 +151,12 @@ def moments_of(who: str) -> list[FailureMoment]:
         f"{who} CLI killed", "slow: 600", reply_streams, kill_cli, CRASHED, has_partial=True
     )
     streaming = FailureMoment(
-        f"{who} in mid delta", "slow: 600", kept, do_nothing, KEEPER_ENDED, has_partial=True
+        f"{who} in mid delta",
+        "slow: 600",
+        reply_is_saved,
+        do_nothing,
+        KEEPER_ENDED,
+        has_partial=True,
     )
     asking = FailureMoment(
         f"{who} prompt open", "run: touch a; sleep 600", prompt_open, do_nothing, KEEPER_ENDED

@@ -71,18 +71,18 @@ async def test_stop_and_say_this_is_one_request_and_is_said_next(
     )
     await expect(now(page)).to_have_text("Stop and say this")
     await message_field(page).fill("say: instead")
-    asked: list[Request] = []
-    page.on("request", lambda request: asked.append(request))
+    requests: list[Request] = []
+    page.on("request", lambda request: requests.append(request))
     await message_field(page).press("Control+Enter")
     await expect(message_field(page)).to_have_value("")
-    said = ["run: touch never.txt", "say: instead", "say: waited"]
-    await expect(prompt_texts(page)).to_have_text(said)
+    prompts = ["run: touch never.txt", "say: instead", "say: waited"]
+    await expect(prompt_texts(page)).to_have_text(prompts)
     await expect(replies(page)).to_have_text(["instead", "waited"])
-    posts = [each.url.rsplit("/", 1)[-1] for each in asked if each.method == "POST"]
+    posts = [each.url.rsplit("/", 1)[-1] for each in requests if each.method == "POST"]
     assert posts == ["send"]
     assert not stage.file_exists("never.txt")
     await page.reload()
-    await expect(prompt_texts(page)).to_have_text(said)
+    await expect(prompt_texts(page)).to_have_text(prompts)
     # where nothing runs, the same key only sends
     await message_field(page).fill("say: later")
     await expect(now(page)).to_have_count(0)

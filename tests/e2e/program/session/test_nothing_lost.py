@@ -70,11 +70,11 @@ async def test_a_keeper_killed_in_mid_reply_comes_back_and_nothing_is_lost(
     await expect(banner).to_have_count(0)
     await unsent_prompts(page).get_by_role("button", name="Send again").click()
     await expect(replies(page).last).to_have_text("typed while it was down")
-    said = ["say: before the fall", "slow: 600", "say: typed while it was down"]
-    await expect(prompt_texts(page)).to_have_text(said)
+    prompts = ["say: before the fall", "slow: 600", "say: typed while it was down"]
+    await expect(prompt_texts(page)).to_have_text(prompts)
     await expect(unsent_prompts(page)).to_have_count(0)
     await page.reload()
-    await expect(prompt_texts(page)).to_have_text(said)
+    await expect(prompt_texts(page)).to_have_text(prompts)
 
 
 async def test_a_keeper_killed_with_a_question_and_a_line_leaves_both_as_they_were(
@@ -100,14 +100,14 @@ async def test_a_keeper_killed_with_a_question_and_a_line_leaves_both_as_they_we
     words = re.compile("^Wanted to run .* not (answered|allowed)$")
     await expect(call).to_have_accessible_name(words)
     # what goes along is said before one decides
-    said = interrupted.get_by_label("What was said")
-    await expect(said).to_have_text(["say: behind it", "say: from elsewhere"])
+    prompts_of_turn = interrupted.get_by_label("What was said")
+    await expect(prompts_of_turn).to_have_text(["say: behind it", "say: from elsewhere"])
     # taken back, also where it was sent from, it does not go along
     here = page.get_by_role("region", name="Interrupted")
     await here.get_by_role("button", name="Edit: say: behind it").click()
     await expect(message_field(page)).to_have_value("say: behind it")
     await expect(unsent_prompts(page)).to_have_count(0)
-    await expect(said).to_have_text(["say: from elsewhere"])
+    await expect(prompts_of_turn).to_have_text(["say: from elsewhere"])
     await interrupted.get_by_role("button", name="Continue").click()
     await expect(replies(page).last).to_have_text("from elsewhere")
     await expect(prompt_texts(page).filter(has_text="behind it")).to_have_count(0)

@@ -47,20 +47,20 @@ async def test_now_implement_it_leaves_plan_mode_and_says_so(
     await expect(on_its_way(page)).to_contain_text("leaves plan mode")
     await on_its_way(page).get_by_role("button", name="Send now").click()
     await expect(page).to_have_url(re.compile(f"#session={session}$"))
-    said = page.locator(".you-why")
-    await expect(said).to_contain_text(
+    reason = page.locator(".you-why")
+    await expect(reason).to_contain_text(
         "Left plan mode, now “accept edits”. Sent on to this session."
     )
     await expect(page.locator("[data-working=true]")).to_have_count(0)
     await page.get_by_role("button", name="Why it is here").click()
-    await expect(said).to_contain_text("sure, by the improved scorer")
-    await expect(said.get_by_role("listitem")).to_contain_text(["This session"])
+    await expect(reason).to_contain_text("sure, by the improved scorer")
+    await expect(reason.get_by_role("listitem")).to_contain_text(["This session"])
     assert stage.file_exists("done.txt")
     # nobody was asked: edits were accepted before the planning
     await expect(attention_card(page)).to_have_count(0)
     await save_screenshot(page, "why-here")
     await page.reload()
-    await expect(said).to_contain_text("Left plan mode")
+    await expect(reason).to_contain_text("Left plan mode")
     await expect(prompt_texts(page)).to_have_count(2)
 
 
@@ -75,10 +75,10 @@ async def test_another_way_than_the_one_decided_is_kept_as_such(
     await page.get_by_role("option").filter(has_text="New in scratch").click()
     await on_its_way(page).get_by_role("button", name="Send now").click()
     await on_its_way(page).get_by_role("link").click()
-    said = page.locator(".you-why")
-    await expect(said).to_contain_text("You chose this session.")
+    reason = page.locator(".you-why")
+    await expect(reason).to_contain_text("You chose this session.")
     await page.get_by_role("button", name="Why it is here").tap()
-    await expect(said).to_contain_text("The keeper would have chosen to resume “")
+    await expect(reason).to_contain_text("The keeper would have chosen to resume “")
     await save_screenshot(page, "why-phone")
 
 
@@ -92,8 +92,8 @@ async def test_a_plan_in_its_card_is_approved_there(
     await expect(attention_card(page)).to_be_visible()
     await page.keyboard.press("Control+k")
     await decided(page, "Now implement it")
-    asked = await stage.request("POST", "/route", {"text": "Now implement it"})
-    assert session not in [each["sessionId"] for each in asked["candidates"]]
+    decision = await stage.request("POST", "/route", {"text": "Now implement it"})
+    assert session not in [each["sessionId"] for each in decision["candidates"]]
     await bar(page).press("Escape")
     approve = attention_card(page).get_by_role("button", name="Approve, ask before edits")
     await expect(approve).to_be_visible()

@@ -27,7 +27,7 @@ def meant(page: Page) -> Locator:
     return page.get_by_role("region", name="What these words do")
 
 
-def told(page: Page) -> Locator:
+def recap_region(page: Page) -> Locator:
     return page.get_by_role("region", name="Where were we")
 
 
@@ -37,23 +37,23 @@ async def test_a_recap_is_asked_for_and_skipped_in_words(
     session = await stage.start_session("say: the till counts coins")
     page = await open_page(clarvis.login_link(session))
     await expect(replies(page)).to_have_text(["the till counts coins"])
-    await expect(told(page)).to_have_count(0)
+    await expect(recap_region(page)).to_have_count(0)
     await message_field(page).fill("Give me a quick summary, please.")
     await expect(meant(page)).to_contain_text("Quick recap of this session")
     await save_screenshot(page, "words-recap")
     await message_field(page).press("Enter")
-    await expect(told(page)).to_contain_text("Claude's last words: “the till counts coins”")
+    await expect(recap_region(page)).to_contain_text("Claude's last words: “the till counts coins”")
     await expect(message_field(page)).to_have_value("")
     await message_field(page).fill("a detailed summary")
     await message_field(page).press("Enter")
-    await expect(told(page)).to_contain_text("The last turn")
+    await expect(recap_region(page)).to_contain_text("The last turn")
     await message_field(page).fill("skip the recap")
     await expect(meant(page)).to_contain_text("Skip the recap")
     await message_field(page).press("Enter")
-    await expect(told(page)).to_have_count(0)
+    await expect(recap_region(page)).to_have_count(0)
     await message_field(page).fill("where were we?")
     await message_field(page).press("Enter")
-    await expect(told(page)).to_have_count(1)
+    await expect(recap_region(page)).to_have_count(1)
     # none of it was said to Claude
     await expect(prompt_texts(page)).to_have_count(1)
     # another key sends it as a message
@@ -63,7 +63,7 @@ async def test_a_recap_is_asked_for_and_skipped_in_words(
     await message_field(page).press("Control+Enter")
     await expect(prompt_texts(page)).to_have_text(["say: the till counts coins", "skip the recap"])
     # who goes on has seen it
-    await expect(told(page)).to_have_count(0)
+    await expect(recap_region(page)).to_have_count(0)
     # inside of a task they are words of it
     task = "give me a quick summary of till.py and then mend it"
     await message_field(page).fill(task)
@@ -85,7 +85,9 @@ async def test_the_command_bar_does_it_for_the_open_session(
     )
     await save_screenshot(page, "words-bar")
     await bar(page).press("Enter")
-    await expect(told(page)).to_contain_text("Claude's last words: “the exporter writes rows”")
+    await expect(recap_region(page)).to_contain_text(
+        "Claude's last words: “the exporter writes rows”"
+    )
     await expect(prompt_texts(page)).to_have_count(1)
     # as a message, with another key
     await page.keyboard.press("Control+k")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ADA = "You are Ada, a reviewer: —\u00a0„genau“ 語 \U0001f9ff."
 
 
-def told(api: ScriptedApi, prompt: str) -> str:
+def system_prompt_of(api: ScriptedApi, prompt: str) -> str:
     """The system prompt of the turn in which this was said."""
     every = (each.model_request for each in reversed(api.requests))
     return next(each.system_text for each in every if each.prompt == prompt)
@@ -45,7 +45,7 @@ async def test_a_session_begins_with_one(
     await expect(dialog.get_by_label("System prompt")).to_have_value(ADA)
     await dialog.get_by_role("button", name="Start").click()
     await expect(replies(page)).to_have_text(["begun"])
-    assert ADA in told(scripted_api, "say: begun")
+    assert ADA in system_prompt_of(scripted_api, "say: begun")
     prompt = await details(page)
     await expect(prompt).to_contain_text(f"{len(ADA)} characters appended")
     await expect(prompt).to_contain_text("Holds for this session.")
@@ -82,14 +82,14 @@ async def test_it_is_changed_and_cleared_in_the_details(
     await page.keyboard.press("Escape")
     await send_prompt(page, "say: two")
     await expect(replies(page)).to_have_text(["one", "two"])
-    assert ADA not in told(scripted_api, "say: two")
+    assert ADA not in system_prompt_of(scripted_api, "say: two")
     await stage.request("POST", f"/sessions/{session}/close")
     prompt = await details(page)
     await expect(prompt).to_contain_text("Holds for this session.")
     await page.keyboard.press("Escape")
     await send_prompt(page, "say: three")
     await expect(replies(page)).to_have_text(["one", "two", "three"])
-    assert ADA in told(scripted_api, "say: three")
+    assert ADA in system_prompt_of(scripted_api, "say: three")
 
     prompt = await details(page)
     await prompt.get_by_role("button", name="Clear").click()

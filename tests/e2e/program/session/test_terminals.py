@@ -46,19 +46,19 @@ async def terminals(
 
 def pids_of(stage: RestartableKeeper, session: str) -> list[int]:
     """The terminals that have this session, by what they say of themselves."""
-    known = [
+    pids = [
         msgspec.json.decode(path.read_bytes())
         for path in (stage.home.config / "sessions").glob("*.json")
     ]
     return [
-        each["pid"] for each in known if (each["sessionId"], each["entrypoint"]) == (session, "cli")
+        each["pid"] for each in pids if (each["sessionId"], each["entrypoint"]) == (session, "cli")
     ]
 
 
 def session_in(page: Page) -> str:
-    found = re.search("session=([0-9a-f-]+)", page.url)
-    assert found
-    return found[1]
+    match = re.search("session=([0-9a-f-]+)", page.url)
+    assert match
+    return match[1]
 
 
 async def test_one_writer_and_three_ways_to_go_on(

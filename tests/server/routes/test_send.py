@@ -19,7 +19,9 @@ CSV = "5e551011-0000-4000-8000-0000000000a2"
 NEW = {"action": "new", "sessionId": None, "confidence": 1.0, "candidates": []}
 
 
-def said(session: str, *words: str, minutes: float = 0.0, workdir: str = "/code/shop") -> Path:
+def write_session(
+    session: str, *words: str, minutes: float = 0.0, workdir: str = "/code/shop"
+) -> Path:
     transcript = TranscriptWriter(session, workdir)
     for each in words:
         transcript.prompt(each)
@@ -45,7 +47,7 @@ async def test_the_worked_examples(start_keeper: StartKeeper, scorer: str) -> No
     answer = await route(keeper, "also add a test for that", scorer=scorer)
     assert {**answer, **NEW} == answer
 
-    path = said(AUTH, "fix the auth bug")
+    path = write_session(AUTH, "fix the auth bug")
     answer = await route(keeper, "also add a test for that", scorer=scorer)
     assert (answer["action"], answer["sessionId"], answer["confidence"]) == ("resume", AUTH, 0.85)
     assert "also" in answer["reason"]
@@ -61,7 +63,7 @@ async def test_the_worked_examples(start_keeper: StartKeeper, scorer: str) -> No
 
 
 async def test_a_strong_match_two_minutes_later(start_keeper: StartKeeper) -> None:
-    said(AUTH, "fix login validation errors", minutes=2)
+    write_session(AUTH, "fix login validation errors", minutes=2)
     keeper = await start_keeper()
     answer = await route(keeper, "login validation messages", scorer="plain")
     assert (answer["action"], answer["confidence"]) == ("resume", 0.46)
@@ -69,13 +71,13 @@ async def test_a_strong_match_two_minutes_later(start_keeper: StartKeeper) -> No
 
 
 async def test_only_the_given_directory_is_looked_at(start_keeper: StartKeeper) -> None:
-    said(AUTH, "fix the auth bug", workdir="/code/shop")
-    said(CSV, "write a csv exporter", workdir="/code/tools", minutes=1)
+    write_session(AUTH, "fix the auth bug", workdir="/code/shop")
+    write_session(CSV, "write a csv exporter", workdir="/code/tools", minutes=1)
     keeper = await start_keeper()
     both = await route(keeper, "also add a test for that")
     assert [each["sessionId"] for each in both["candidates"]] == [AUTH, CSV]
-    there = await route(keeper, "also add a test for that", workdir="/code/tools/")
-    assert [each["sessionId"] for each in there["candidates"]] == [CSV]
+    candidates = await route(keeper, "also add a test for that", workdir="/code/tools/")
+    assert [each["sessionId"] for each in candidates["candidates"]] == [CSV]
     nowhere = await route(keeper, "also add a test for that", workdir="/code")
     assert nowhere["candidates"] == []
 
@@ -87,23 +89,23 @@ async def test_conversations_elsewhere_are_left_out_wherever_links_lead(
     (inside / "inner").mkdir(parents=True)
     outside.mkdir()
     (inside / "way-out").symlink_to(outside)
-    said(AUTH, "fix the auth bug", workdir=str(inside / "inner"))
-    said(CSV, "fix the auth bug", workdir=str(inside / "way-out"))
+    write_session(AUTH, "fix the auth bug", workdir=str(inside / "inner"))
+    write_session(CSV, "fix the auth bug", workdir=str(inside / "way-out"))
     keeper = await start_keeper()
 
-    async def found(**more: Any) -> list[str]:
+    async def candidate_ids(**more: Any) -> list[str]:
         answer = await route(keeper, "also add a test for that", **more)
         return [each["sessionId"] for each in answer["candidates"]]
 
-    assert set(await found()) == {AUTH, CSV}
-    assert await found(within=[str(inside)]) == [AUTH]
-    assert await found(within=[str(outside)]) == [CSV]
-    assert await found(within=[]) == []
-    assert await found(within=[str(inside)], workdir=str(inside / "way-out")) == []
+    assert set(await candidate_ids()) == {AUTH, CSV}
+    assert await candidate_ids(within=[str(inside)]) == [AUTH]
+    assert await candidate_ids(within=[str(outside)]) == [CSV]
+    assert await candidate_ids(within=[]) == []
+    assert await candidate_ids(within=[str(inside)], workdir=str(inside / "way-out")) == []
 
 
 async def test_what_grows_on_disk_is_known_at_once(start_keeper: StartKeeper) -> None:
-    path = said(AUTH, "fix the auth bug")
+    path = write_session(AUTH, "fix the auth bug")
     keeper = await start_keeper()
     before = await route(keeper, "beta", scorer="plain")
     assert before["candidates"][0]["overlap"] == 0
@@ -116,7 +118,7 @@ async def test_what_grows_on_disk_is_known_at_once(start_keeper: StartKeeper) ->
     # fix, auth, bug, beta
     assert after["candidates"][0]["overlap"] == 0.25
     # and what is rewritten is read anew
-    said(AUTH, "gamma")
+    write_session(AUTH, "gamma")
     rewritten = await route(keeper, "gamma", scorer="plain")
     assert rewritten["candidates"][0]["overlap"] == 1.0
 
@@ -132,7 +134,9 @@ async def test_a_session_that_ended_in_an_error_is_left_out(start_keeper: StartK
 
 async def test_at_most_twenty_are_compared(start_keeper: StartKeeper) -> None:
     for number in range(25):
-        said(f"5e551011-0000-4000-8000-{number:012d}", "fix the auth bug", minutes=number / 10)
+        write_session(
+            f"5e551011-0000-4000-8000-{number:012d}", "fix the auth bug", minutes=number / 10
+        )
     keeper = await start_keeper()
     candidates = (await route(keeper, "also add a test for that"))["candidates"]
     assert len(candidates) == 20
@@ -145,7 +149,7 @@ async def test_what_failed_takes_nobody_s_place(start_keeper: StartKeeper) -> No
         transcript.prompt("fix the auth bug")
         transcript.reply("API Error: 529", isApiErrorMessage=True)
         dated(transcript.write(projects_folder()), number / 100)
-    said(AUTH, "fix the auth bug", minutes=2)
+    write_session(AUTH, "fix the auth bug", minutes=2)
     keeper = await start_keeper()
     answer = await route(keeper, "also add a test for that")
     assert [each["sessionId"] for each in answer["candidates"]] == [AUTH]
@@ -153,15 +157,15 @@ async def test_what_failed_takes_nobody_s_place(start_keeper: StartKeeper) -> No
 
 @pytest.mark.parametrize("text", ["", "ok", " ? "])
 async def test_very_short_text_is_new(start_keeper: StartKeeper, text: str) -> None:
-    said(AUTH, "fix the auth bug")
+    write_session(AUTH, "fix the auth bug")
     keeper = await start_keeper()
     answer = await route(keeper, text)
     assert (answer["action"], answer["confidence"]) == ("new", 1.0)
 
 
 async def test_config_json_says_whether_how_surely_and_how_long(start_keeper: StartKeeper) -> None:
-    said(AUTH, "fix the auth bug", minutes=40)
-    said(CSV, "write a csv exporter")
+    write_session(AUTH, "fix the auth bug", minutes=40)
+    write_session(CSV, "write a csv exporter")
 
     async def candidates(**settings: Any) -> tuple[str, list[str]]:
         keeper = await start_keeper(routing=msgspec.convert(settings, RoutingSettings))
