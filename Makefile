@@ -60,8 +60,13 @@ demo: setup ## the same without an account: sample sessions and a scripted Claud
 
 # ---- checks ----
 
-.PHONY: test lint types pytest web-test
-test: lint types web-test pytest ## every check
+.PHONY: test checks lint types pytest web-test
+test: ## every check
+	@$(MAKE) --no-print-directory -j2 checks
+	@$(MAKE) --no-print-directory pytest
+
+# each of them keeps one core busy
+checks: lint types web-test
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -1,3 +1,5 @@
+"""The archive keeps transcripts that Claude Code deletes, and restores them."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""The keeper's hooks in Claude Code's settings come and go; nothing else changes there."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The files by which a running Claude Code says which session it has."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Single elements of a JSON text are added and removed; the rest stays as it is."""
+
 from __future__ import annotations
 
 import json

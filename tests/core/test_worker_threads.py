@@ -1,3 +1,5 @@
+"""The threads in which files are read."""
+
 from __future__ import annotations
 
 import asyncio

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -44,17 +45,18 @@ anything = st.recursive(
 )
 
 
-def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in schema:
-        schema = DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
-    return schema
+# many addresses take the same types
+@cache
+def fitting_component(name: str, depth: int) -> st.SearchStrategy[Any]:
+    return fitting(DOCUMENT["components"]["schemas"][name], depth)
 
 
 def fitting(schema: dict[str, Any], depth: int = 0) -> st.SearchStrategy[Any]:
     """What the description allows, and now and then something else."""
-    schema = resolved(schema)
     if depth > 4:
         return anything
+    if "$ref" in schema:
+        return fitting_component(schema["$ref"].rsplit("/", 1)[1], depth)
     if "anyOf" in schema:
         return st.one_of([fitting(each, depth + 1) for each in schema["anyOf"]])
     if "enum" in schema:

@@ -1,3 +1,5 @@
+"""The growth of a transcript: each new entry is read once, a rewritten file is noticed."""
+
 from __future__ import annotations
 
 import json
