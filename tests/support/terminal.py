@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -93,16 +95,29 @@ class Terminal:
                 await asyncio.sleep(0.1)
 
     async def switch_to_mode(self, mode: str) -> None:
-        """Press shift and tab until the terminal says that it is in this mode."""
-        while mode not in await self.screen():
+        """Press shift and tab until the terminal says that it is in this mode.
+
+        The next key comes when the mode has changed: pressed before, it would lead past the one
+        that is wanted. A key may be lost, so nobody waits for that without end.
+        """
+        while mode not in (screen := await self.screen()):
+            before = mode_shown_on(screen)
             await self.press("BTab")
-            await asyncio.sleep(0.3)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(10):
+                    await wait_for(self.screen, lambda now, was=before: mode_shown_on(now) != was)
 
     async def wait_for_text(self, text: str) -> None:
         await wait_for(self.screen, lambda screen: text in screen)
 
     async def wait_until_gone(self, text: str) -> None:
         await wait_for(self.screen, lambda screen: text not in screen)
+
+
+def mode_shown_on(screen: str) -> str:
+    """The permission mode below the field; the default mode has no name there."""
+    match = re.search(r"(\S+ \S+) on \(shift\+tab", screen)
+    return match[1] if match else ""
 
 
 def prepare_claude_home(
