@@ -70,11 +70,11 @@ async def _append(running: Keeper, path: Path) -> list[float]:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
         try:
             for number in range(1, APPENDS + 1):
-                line, wanted = _line(number), _uuid(number)
+                line, expected = _line(number), _uuid(number)
                 start = time.perf_counter()
                 os.write(descriptor, line)
                 async for frame in socket:
-                    if wanted in frame.data and '"message/added"' in frame.data:
+                    if expected in frame.data and '"message/added"' in frame.data:
                         break
                 taken.append(time.perf_counter() - start)
                 await asyncio.sleep(PAUSE)

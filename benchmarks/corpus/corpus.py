@@ -84,14 +84,14 @@ class Corpus:
 def corpus(folder: Path, shape: Shape) -> Corpus:
     """The corpus in this folder, written first if needed."""
     manifest = folder / MANIFEST
-    wanted = {"version": VERSION, **asdict(shape)}
+    total = {"version": VERSION, **asdict(shape)}
     try:
         content = orjson.loads(manifest.read_bytes())
     except (OSError, ValueError):
         content = None
-    if content is None or content["wanted"] != wanted:
+    if content is None or content["wanted"] != total:
         _clear(folder, content is not None)
-        content = {"wanted": wanted, **_write(folder, shape)}
+        content = {"wanted": total, **_write(folder, shape)}
         # written last: a corpus without it is incomplete
         manifest.write_bytes(
             orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

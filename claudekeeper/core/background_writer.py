@@ -41,8 +41,8 @@ class BackgroundWriter:
 
     async def wait_until_saved(self) -> None:
         """Waits until every change so far was written, or could not be."""
-        wanted = self._changes
-        while self._written_changes < wanted and not self._is_closed:
+        changes = self._changes
+        while self._written_changes < changes and not self._is_closed:
             await self._write_done.wait()
 
     async def close(self) -> None:

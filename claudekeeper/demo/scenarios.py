@@ -363,12 +363,12 @@ def normalise(text: str) -> str:
 
 def scenario_for(prompt: str) -> Script | None:
     """The scenario whose name is the prompt."""
-    wanted = normalise(prompt)
+    normalised = normalise(prompt)
     jobs = [*SCENARIOS.items(), *SUBAGENT_JOBS.items()]
-    return next((job for name, job in jobs if normalise(name) == wanted), None)
+    return next((job for name, job in jobs if normalise(name) == normalised), None)
 
 
 def scenario_named(words: str) -> Script | None:
     """The first scenario whose name contains a text, as in `scenario: postgres`."""
-    wanted = normalise(words)
-    return next((job for name, job in SCENARIOS.items() if wanted in normalise(name)), None)
+    normalised = normalise(words)
+    return next((job for name, job in SCENARIOS.items() if normalised in normalise(name)), None)

@@ -95,8 +95,10 @@ def _subscribe(app: web.Application, connection: WsConnection, frame: Subscribe)
     if frame.since is not None:
         missed = bus.replay_since(frame.since)
         if missed is not None:
-            wanted = set(sessions)
-            missed = [event for event in missed if "*" in wanted or event.session_id in wanted]
+            session_ids = set(sessions)
+            missed = [
+                event for event in missed if "*" in session_ids or event.session_id in session_ids
+            ]
             if sum(len(event.payload) for event in missed) > MAX_REPLAYED_BYTES:
                 missed = None
     connection.subscribe(sessions)

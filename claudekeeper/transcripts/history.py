@@ -105,21 +105,21 @@ class History:
         *,
         view: View = "full",
         nested: bool = False,
-        wanted: Callable[[], UuidFilter] = lambda: accept_all,
+        uuid_filter: Callable[[], UuidFilter] = lambda: accept_all,
     ) -> HistoryStream:
         """Every message, encoded; memory holds locations, not messages.
 
-        `wanted` is called once, and the filter that it returns for each message in order.
+        `uuid_filter` is called once, and the filter that it returns for each message in order.
         """
 
         def read(descriptor: int, state: _ReadState) -> HistoryStream:
             if view == "context":
                 chain = _read_context(descriptor, state)
-                return stream_context(descriptor, session_id, chain, nested, wanted())
+                return stream_context(descriptor, session_id, chain, nested, uuid_filter())
             # read all of it anew, and keep nothing of it
             whole = _ReadState(state.version, state.size, offset=state.size)
             _read_all(descriptor, whole, nested)
-            return stream_full(descriptor, session_id, whole.full_view, wanted())
+            return stream_full(descriptor, session_id, whole.full_view, uuid_filter())
 
         return self._with_state(path, nested, read)
 

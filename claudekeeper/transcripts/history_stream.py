@@ -79,10 +79,10 @@ def stream_context(
     session_id: str,
     chain: Sequence[Location],
     nested: bool,
-    wanted: UuidFilter = accept_all,
+    uuid_filter: UuidFilter = accept_all,
 ) -> HistoryStream:
     """The context view."""
-    chain = [node for node in chain if wanted(node.uuid)]
+    chain = [node for node in chain if uuid_filter(node.uuid)]
 
     def pieces(own: int) -> Iterator[bytes]:
         messages = messages_at(own, session_id, chain, [None] * len(chain), nested)
@@ -107,14 +107,14 @@ _decode_line = msgspec.json.Decoder(LineFields).decode
 
 
 def stream_full(
-    descriptor: int, session_id: str, full_view: FullView, wanted: UuidFilter = accept_all
+    descriptor: int, session_id: str, full_view: FullView, uuid_filter: UuidFilter = accept_all
 ) -> HistoryStream:
     """The full view."""
     links = full_view.links
     # indexes, oldest first: tuples would take more memory and time, and there are very many
     indexes = [index for index in range(len(links) - 1, -1, -1) if links[index].kind is not None]
-    if wanted is not accept_all:
-        indexes = [index for index in indexes if wanted(links[index].uuid)]
+    if uuid_filter is not accept_all:
+        indexes = [index for index in indexes if uuid_filter(links[index].uuid)]
     uuids = {links[index].uuid for index in indexes}
     return HistoryStream(
         descriptor,

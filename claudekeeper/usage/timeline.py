@@ -252,10 +252,10 @@ def _allowed_workdirs(
     workdir: str | None, within: list[str] | None, workdirs: Callable[[], list[str]]
 ) -> frozenset[str] | None:
     """The directories that count; None: all."""
-    wanted = None if workdir is None else frozenset({workdir})
+    selected = None if workdir is None else frozenset({workdir})
     if within is None:
-        return wanted
-    return workdirs_in_roots(workdirs() if wanted is None else wanted, within)
+        return selected
+    return workdirs_in_roots(workdirs() if selected is None else selected, within)
 
 
 def _is_in_span(hour: str, span: TimelineSpan) -> bool:

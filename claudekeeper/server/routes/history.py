@@ -178,7 +178,7 @@ async def _stream_history(
                 row.file.id,
                 view=view,
                 # what is delivered after the position is not read before it is delivered
-                wanted=lambda: live.delivery_log.delivered_before(seq) if live else accept_all,
+                uuid_filter=lambda: live.delivery_log.delivered_before(seq) if live else accept_all,
             )
     try:
         return await _send_stream(request, answer, stream, unwritten)

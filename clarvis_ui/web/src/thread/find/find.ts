@@ -133,47 +133,48 @@ function withoutMarks(text: string): string {
 export function hitsIn(
   rows: readonly Row[],
   query: string,
-  heard: SubagentTexts = NOBODY,
+  subagentTexts: SubagentTexts = NOBODY,
 ): FindHit[] {
   const words = query.toLowerCase();
   if (words.trim() === '') return [];
   const hits: FindHit[] = [];
   for (const row of rows) {
     const { visible, folded } = searchedOf(row);
-    const places = row.kind === 'text' || row.kind === 'prompt' ? placesIn(visible, words) : 0;
-    for (let nth = 0; nth < places; nth += 1) hits.push({ key: row.key, nth });
-    const has = visible.includes(words) || folded.includes(words) || isHeardIn(row, words, heard);
-    if (places === 0 && has) hits.push({ key: row.key, nth: 0 });
+    const hitCount = row.kind === 'text' || row.kind === 'prompt' ? hitCountIn(visible, words) : 0;
+    for (let nth = 0; nth < hitCount; nth += 1) hits.push({ key: row.key, nth });
+    const has =
+      visible.includes(words) || folded.includes(words) || isInSubagent(row, words, subagentTexts);
+    if (hitCount === 0 && has) hits.push({ key: row.key, nth: 0 });
   }
   return hits;
 }
 
-function isHeardIn(row: Row, words: string, heard: SubagentTexts): boolean {
-  return callsIn(row).some(({ use }) => messagesTextOf(heard.get(use.id)).includes(words));
+function isInSubagent(row: Row, words: string, subagentTexts: SubagentTexts): boolean {
+  return callsIn(row).some(({ use }) => messagesTextOf(subagentTexts.get(use.id)).includes(words));
 }
 
-/** The place that is nearest to a row; where that is the end, the last one. */
+/** The hit that is nearest to a row; at the end, the last one. */
 export function nearestOf(
   hits: readonly FindHit[],
   rows: readonly Row[],
   from: string | null,
 ): FindHit | undefined {
   if (from === null) return hits.at(-1);
-  const places = new Map(rows.map((row, at) => [row.key, at]));
-  const here = places.get(from) ?? rows.length;
-  const away = ({ key }: FindHit) => Math.abs((places.get(key) ?? 0) - here);
+  const indexes = new Map(rows.map((row, at) => [row.key, at]));
+  const here = indexes.get(from) ?? rows.length;
+  const away = ({ key }: FindHit) => Math.abs((indexes.get(key) ?? 0) - here);
   return hits.reduce<FindHit | undefined>(
     (nearest, hit) => (nearest && away(nearest) <= away(hit) ? nearest : hit),
     undefined,
   );
 }
 
-function placesIn(text: string, words: string): number {
-  let places = 0;
+function hitCountIn(text: string, words: string): number {
+  let count = 0;
   for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
-    places += 1;
+    count += 1;
   }
-  return places;
+  return count;
 }
 
 /** Opens what hides the words, down to the row that has them. */
@@ -181,7 +182,7 @@ export function expandFor(
   row: Row,
   query: string,
   folds: ExpandState,
-  heard: SubagentTexts = NOBODY,
+  subagentTexts: SubagentTexts = NOBODY,
 ): void {
   const words = query.toLowerCase();
   if (row.kind === 'prompt') {
@@ -190,10 +191,11 @@ export function expandFor(
   }
   const { visible, folded } = searchedOf(row);
   if (visible.includes(words)) return;
-  if (!folded.includes(words) && !isHeardIn(row, words, heard)) return;
+  if (!folded.includes(words) && !isInSubagent(row, words, subagentTexts)) return;
   folds.signalOf(row.key).value = true;
-  if (row.kind === 'tools') for (const call of row.calls) expandFor(call, query, folds, heard);
-  if (row.kind === 'tool') unfoldAgentFor(row, query, folds, heard);
+  if (row.kind === 'tools')
+    for (const call of row.calls) expandFor(call, query, folds, subagentTexts);
+  if (row.kind === 'tool') unfoldAgentFor(row, query, folds, subagentTexts);
 }
 
 /** And inside of a subagent's conversation, also above what is shown of it at first. */
@@ -201,9 +203,9 @@ function unfoldAgentFor(
   row: ToolRow,
   query: string,
   folds: ExpandState,
-  heard: SubagentTexts,
+  subagentTexts: SubagentTexts,
 ): void {
-  const messages = row.nested.length > 0 ? row.nested : heard.get(row.use.id);
+  const messages = row.nested.length > 0 ? row.nested : subagentTexts.get(row.use.id);
   if (!messages || !messagesTextOf(messages).includes(query.toLowerCase())) return;
   const rows = ownRows(messages, row.running);
   const having = new Set(hitsIn(rows, query).map(({ key }) => key));
