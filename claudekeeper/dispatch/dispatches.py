@@ -94,7 +94,7 @@ class DispatchService:
         send = SendRequest(text=request.text, session_id=str(uuid4()), uuid=request.uuid)
         uuid = send.validate().uuid or ""
         async with self._lock(uuid):
-            before = await self._find_dispatch(request.uuid)
+            before = await self._find_dispatch(uuid if request.uuid else None)
             if before is not None and before[0].key == key and request.project is None:
                 # a repeated dispatch is for the item of the first one
                 item = before[0]
