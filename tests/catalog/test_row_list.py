@@ -48,7 +48,7 @@ def test_every_change_leaves_the_order_of_a_plain_sort(changes: list[Change]) ->
     for change in changes:
         path, row = f"{change[0]}/{change[1]}", make_row(change)
         rows.replace(files.pop(path, None), row)
-        files |= dict(filter(lambda pair: pair[1] is not None, [(path, row)]))
+        files.update((path, each) for each in [row] if each is not None)
         expected = plainly_sorted(files)
         assert list(rows.newest_first()) == expected
         assert [rows.get(each.file.id) for each in expected] == expected
