@@ -47,15 +47,21 @@ def test_24_what_is_no_state_is_kept_aside(
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, garbage], ids=["folder", "pipe", "garbage"])
 @pytest.mark.parametrize(
-    "name", ["turns.json", "failed-turns.json", "conversations.db", "routings.jsonl"]
+    ("name", "warning"),
+    [
+        ("turns.json", "cannot be read in full"),
+        ("failed-turns.json", "cannot be read in full"),
+        ("conversations.db", "is "),
+        ("routings.jsonl", "is "),
+    ],
 )
 def test_24_nor_what_is_no_record_of_turns_or_items(
-    other_home: DemoHome, name: str, make: Callable[[Path], None]
+    other_home: DemoHome, name: str, warning: str, make: Callable[[Path], None]
 ) -> None:
     make(other_home.keeper / name)
     with KeeperProcess(other_home, "--no-ui") as keeper:
         assert send_request(keeper.url, "GET", "/conversations", keeper.auth_headers).status == 200
-        assert f"{name} is " in keeper.log
+        assert f"{name} {warning}" in keeper.log
     assert list(other_home.keeper.glob(f"{name}.corrupt-*"))
 
 
