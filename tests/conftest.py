@@ -20,7 +20,17 @@ HOME_NUMBERS = itertools.count()
 
 # Folders whose files take long, the longest first. Workers get whole files, in this order, and so
 # end together on short ones.
-LONG_FOLDERS = ["soak", "e2e", "integration", "demo", "security", "cli", "fuzz"]
+LONG_FOLDERS = [
+    "e2e/program/session",
+    "soak",
+    "e2e/program",
+    "integration",
+    "e2e",
+    "demo",
+    "security",
+    "cli",
+    "fuzz",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,8 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def folder_rank(path: Path) -> int:
-    folder = path.relative_to(Path(__file__).parent).parts[0]
-    return LONG_FOLDERS.index(folder) if folder in LONG_FOLDERS else len(LONG_FOLDERS)
+    folders = [folder.as_posix() for folder in path.relative_to(Path(__file__).parent).parents]
+    ranks = (rank for rank, folder in enumerate(LONG_FOLDERS) if folder in folders)
+    return next(ranks, len(LONG_FOLDERS))
 
 
 def pytest_configure() -> None:
