@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import msgspec
 import orjson
 
+from claudekeeper.attention.possible_grants import possible_grants
 from claudekeeper.contract.attention import Answer, Decision, attention_kind
-from claudekeeper.contract.grants import Grant, possible_grants
+from claudekeeper.contract.grants import Grant
 from claudekeeper.transcripts.entries import Entry, loads
 
 # how Claude Code tells the model that the person at the terminal said no

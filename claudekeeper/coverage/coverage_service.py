@@ -15,9 +15,9 @@ from claudekeeper.core.signals import Signal
 from claudekeeper.core.tasks import Tasks
 from claudekeeper.coverage.checklist import Checklist
 from claudekeeper.coverage.checklist_file import read_checklist
+from claudekeeper.coverage.coverage_reader import fold_coverage, unpack_state
 from claudekeeper.coverage.discussion import Discussion
 from claudekeeper.coverage.readiness import Coverage, coverage_of, covered_times, session_progress
-from claudekeeper.coverage.transcript_coverage import fold_coverage, unpack_state
 
 # seconds between two scans for new, changed or deleted checklists
 RESCAN_INTERVAL = 60.0

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from claudekeeper.coverage.checklist import Checklist, parse_checklist
 from claudekeeper.coverage.checklist_file import MAX_BYTES, read_checklist
-from claudekeeper.coverage.coverage_fold import CoverageFold
 from claudekeeper.coverage.discussion import Discussion
+from claudekeeper.coverage.item_coverage import CoverageFold
 from claudekeeper.coverage.readiness import Coverage, coverage_of
 
 LIST = """

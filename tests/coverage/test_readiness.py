@@ -7,8 +7,8 @@ import pytest
 from claudekeeper.analysis.last_turns import SessionEnd
 from claudekeeper.analysis.task_lists import Task
 from claudekeeper.coverage.checklist import Checklist, parse_checklist
-from claudekeeper.coverage.coverage_fold import CoverageFold
 from claudekeeper.coverage.discussion import AskedQuestion, Discussion, Evidence
+from claudekeeper.coverage.item_coverage import CoverageFold
 from claudekeeper.coverage.readiness import (
     Coverage,
     coverage_of,

@@ -9,8 +9,9 @@ from uuid import uuid4
 
 import msgspec
 
+from claudekeeper.attention.possible_grants import possible_grants
 from claudekeeper.contract.attention import Answer, Attention, attention_kind
-from claudekeeper.contract.grants import Grants, possible_grants
+from claudekeeper.contract.grants import Grants
 from claudekeeper.contract.requests import PermissionMode
 from claudekeeper.core.timestamps import now_iso
 from claudekeeper.sessions.message_queue import QueuedMessage

@@ -10,8 +10,8 @@ from claudekeeper.analysis.decisions import answers_in, dicts_in, is_refusal, re
 from claudekeeper.analysis.session_facts import results_in
 from claudekeeper.analysis.summary import SYNTHETIC_MODEL
 from claudekeeper.coverage.checklist import Checklist
-from claudekeeper.coverage.coverage_fold import CoverageFold
 from claudekeeper.coverage.discussion import Discussion
+from claudekeeper.coverage.item_coverage import CoverageFold
 from claudekeeper.transcripts.cursor import fingerprint_before, has_only_grown
 from claudekeeper.transcripts.entries import (
     Entry,

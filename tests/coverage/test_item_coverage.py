@@ -15,8 +15,8 @@ import orjson
 import pytest
 
 from claudekeeper.coverage.checklist import parse_checklist
-from claudekeeper.coverage.coverage_fold import CoverageFold
 from claudekeeper.coverage.discussion import Discussion
+from claudekeeper.coverage.item_coverage import CoverageFold
 from tests.coverage.labelled_conversations import ITEMS, VARIANTS
 
 CONVERSATIONS = Path(__file__).with_name("labelled_conversations.jsonl")
