@@ -30,12 +30,12 @@ class BackgroundWriter:
         # how many of them had been made when the last write began
         self._written_changes = 0
         self._write_done = asyncio.Event()
-        self._is_running = self._is_closed = False
+        self._is_running = self._is_closing = self._is_closed = False
 
     def schedule(self) -> None:
         """Something changed that is to be written."""
         self._changes += 1
-        if not (self._is_running or self._is_closed):
+        if not (self._is_running or self._is_closing):
             self._is_running = True
             self._tasks.start(self._run(), name=self._name)
 
@@ -47,13 +47,16 @@ class BackgroundWriter:
 
     async def close(self) -> None:
         """Writes a last time; later changes are not written any more."""
-        if self._is_closed:
+        if self._is_closing:
             return
+        self._is_closing = True
         # with the lock no write is under way: what is cancelled is a pause
         async with self._lock:
-            self._is_closed = True
             await self._tasks.close()
             await self._write_changes()
+            while self._written_changes < self._changes:
+                await self._write_changes()
+        self._is_closed = True
 
     async def _run(self) -> None:
         while self._written_changes < self._changes:

@@ -345,7 +345,7 @@ class SessionManager:
         self._sessions[session_id] = session
         self._own_processes.add(session_id, session.runner)
         self._slots.add(session.runner)
-        session.changed.subscribe(self.publish_change)
+        session.changed.subscribe(self._handle_session_change)
         session.start()
         return session
 
@@ -357,12 +357,15 @@ class SessionManager:
 
     # ---- what is new ----
 
+    def _handle_session_change(self, session_id: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is not None and session.closed.is_set():
+            self._remove(session)
+        self.publish_change(session_id)
+
     def publish_change(self, session_id: str) -> None:
         """Says what is new about a session, if anything is."""
         session = self._sessions.get(session_id)
-        if session is not None and session.is_closing and not session.runner.holds_slot:
-            self._remove(session)
-            session = None
         if session is None:
             self.changed.emit(SessionChange(session_id=session_id))
             return

@@ -158,8 +158,8 @@ class TurnRunner:
         self.changed.emit(self._session_id)
 
     def _mark_closed(self) -> None:
-        self._notify()
         self.closed.set()
+        self._notify()
 
     # ---- the owner ----
 

@@ -116,3 +116,24 @@ async def test_nothing_is_written_after_the_end_and_nobody_waits_for_it() -> Non
     change(disk, writer, "late")
     await writer.wait_until_saved()
     assert disk.written == [""]
+
+
+async def test_who_waits_during_the_last_write_is_answered_after_it() -> None:
+    written: list[int] = []
+    may_write = asyncio.Event()
+
+    async def write() -> None:
+        await may_write.wait()
+        written.append(1)
+
+    writer = BackgroundWriter(write, name="test")
+    closing = asyncio.create_task(writer.close())
+    await asyncio.sleep(0)
+    writer.schedule()
+    waiting = asyncio.create_task(writer.wait_until_saved())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    may_write.set()
+    await closing
+    await waiting
+    assert len(written) == 2

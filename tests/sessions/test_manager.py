@@ -209,3 +209,30 @@ async def test_a_closed_session_is_gone_and_nobody_takes_its_cli_for_ours(
     assert not sessions.own_processes.runs(session_id)
     assert sessions.changes[-1].live is None
     assert sessions.manager.live_count == 0
+
+
+async def test_a_session_that_closes_stays_until_its_cli_is_gone(
+    sessions: ManagedSessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = await begin(sessions, new_message(tmp_path))
+    cli_ends = asyncio.Event()
+    monkeypatch.setattr(sessions.cli, "close", cli_ends.wait)
+    monkeypatch.setattr("claudekeeper.sessions.interrupt.STOP_SECONDS", 0)
+    closing = asyncio.create_task(sessions.manager.close_session(session_id))
+    session = sessions.manager.get(session_id)
+    assert session is not None
+    await wait_until(lambda: session.is_closing and not session.runner.holds_slot)
+    # a question of the keeper's own is raised meanwhile
+    sessions.manager.publish_change(session_id)
+    assert sessions.manager.get(session_id) is session
+    again = asyncio.create_task(
+        sessions.manager.send(
+            SendRequest(session_id=session_id, workdir=None, text="again", uuid=uuid_of(902))
+        )
+    )
+    await asyncio.sleep(0)
+    assert len(sessions.clis) == 1
+    cli_ends.set()
+    await closing
+    assert sessions.manager.get(session_id) is not session
+    await asyncio.gather(again, return_exceptions=True)

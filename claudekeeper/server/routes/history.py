@@ -56,13 +56,10 @@ async def session_history(request: web.Request) -> web.StreamResponse:
     await _settle_failed_turns(request, session_id)
     live = request.app[MANAGER].get(session_id)
     if live is not None:
-        row = await request.app[CATALOG].row(session_id)
-    else:
-        row = None if is_only_in_journal(request, session_id) else await find_row(request)
+        return await _live_history(request, live, query)
+    row = None if is_only_in_journal(request, session_id) else await find_row(request)
     if query.limit == "all":
-        return await _stream_history(request, session_id, row, query.view, live)
-    if live is not None:
-        return json_response(await _live_page(request, live, row, query))
+        return await _stream_history(request, session_id, row, query.view)
     # from before the reading: what is written meanwhile may come twice, but never not at all
     position = current_position(request.app)
     part = await _read_page(request, row, query)
@@ -114,11 +111,14 @@ def _build_page(
     )
 
 
-async def _live_page(
-    request: web.Request, live: LiveSession, row: SessionRow | None, query: HistoryQuery
-) -> HistoryPage:
+async def _live_history(
+    request: web.Request, live: LiveSession, query: HistoryQuery
+) -> web.StreamResponse:
     """What is on disk, and what was delivered and is not on disk yet: exactly at the position."""
     seq, unwritten = request.app[BUS].seq, live.delivery_log.unwritten_messages
+    row = await request.app[CATALOG].row(live.id)
+    if query.limit == "all" and row is not None:
+        return await _stream_history(request, live.id, row, query.view, live)
     unwritten_uuids = {message.uuid for message in unwritten}
     asks_unwritten = query.before in unwritten_uuids
     on_disk = HistoryQuery(
@@ -136,7 +136,9 @@ async def _live_page(
             messages = messages[-query.limit :]
             before = messages[0].uuid
         part = HistorySlice(messages, before, part.branches)
-    return _build_page(request, live.id, row, part, current_position(request.app), live)
+    # the row may have changed while the page was read: the session is that of the position
+    position = current_position(request.app)
+    return json_response(_build_page(request, live.id, None, part, position, live))
 
 
 async def _read_page(
@@ -163,7 +165,7 @@ async def _stream_history(
     session_id: str,
     row: SessionRow | None,
     view: View,
-    live: LiveSession | None,
+    live: LiveSession | None = None,
 ) -> web.StreamResponse:
     """The whole history, piece by piece, in bounded memory."""
     position, seq = current_position(request.app), request.app[BUS].seq

@@ -71,8 +71,8 @@ class CapabilityCache:
             return offer
 
     async def _query_cli(self, workdir: str) -> dict[str, Any]:
-        opening = CliOptions(session_id=str(uuid4()), workdir=workdir, resume=False)
-        client = await self._make_client(opening, _NullListener())
+        options = CliOptions(session_id=str(uuid4()), workdir=workdir, resume=False)
+        client = await self._make_client(options, _NullListener())
         try:
             await client.connect()
             return await client.info()

@@ -51,13 +51,13 @@ READ_BYTES = 64 * 1024
 
 
 class TappedTransport(Transport):
-    """Passes control messages on to the SDK, and all others to our ears."""
+    """Passes control messages on to the SDK, and all others to the listener."""
 
     def __init__(
-        self, inner: Transport, ears: CliListener, append_prompt: str | None = None
+        self, inner: Transport, listener: CliListener, append_prompt: str | None = None
     ) -> None:
         self._inner = inner
-        self._listener = ears
+        self._listener = listener
         # calls that Claude Code asks about every time: the SDK does not say which
         self.guarded_calls: set[str] = set()
         self._append_prompt = append_prompt
@@ -156,49 +156,51 @@ class DetachedTransport(SubprocessCLITransport):
 class SdkClient:
     """One CLI process under the SDK."""
 
-    def __init__(self, opening: CliOptions, ears: CliListener) -> None:
-        self._listener = ears
+    def __init__(self, cli_options: CliOptions, listener: CliListener) -> None:
+        self._listener = listener
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
-        options = self._build_options(opening)
+        options = self._build_options(cli_options)
         # asked here, where it may take its time
         launch_prefix()
         # the SDK sets this for its own transport only
         inner = DetachedTransport(_no_prompts(), replace(options, **_STDIO))
-        self._transport = TappedTransport(inner, ears, opening.append_prompt)
+        self._transport = TappedTransport(inner, listener, cli_options.append_prompt)
         self._client = ClaudeSDKClient(
             # the mode is the CLI's business; the SDK would warn that some modes never ask
             replace(options, can_use_tool=self._request_permission, permission_mode=None),
             transport=self._transport,
         )
-        self.bypass = opening.permission_mode == "bypassPermissions"
+        self.bypass = cli_options.permission_mode == "bypassPermissions"
 
-    def _build_options(self, opening: CliOptions) -> ClaudeAgentOptions:
+    def _build_options(self, cli_options: CliOptions) -> ClaudeAgentOptions:
         extra: dict[str, str | None] = {"replay-user-messages": None, "session-mirror": None}
-        if opening.permission_mode == "bypassPermissions":
+        if cli_options.permission_mode == "bypassPermissions":
             extra["allow-dangerously-skip-permissions"] = None
         preset: Any = {"type": "preset", "preset": "claude_code"}
-        if not opening.records_prompt:
+        if not cli_options.records_prompt:
             preset["snapshot"] = False
         session: dict[str, Any] = (
-            {"resume": opening.session_id} if opening.resume else {"session_id": opening.session_id}
+            {"resume": cli_options.session_id}
+            if cli_options.resume
+            else {"session_id": cli_options.session_id}
         )
         return ClaudeAgentOptions(
             **session,
-            cwd=opening.workdir,
+            cwd=cli_options.workdir,
             cli_path=os.environ.get("CLAUDEKEEPER_CLI") or None,
             # as in a terminal: the person's own settings, rules and instructions
             system_prompt=preset,
             setting_sources=["user", "project", "local"],
-            model=opening.model,
-            permission_mode=opening.permission_mode,
-            settings=opening.grants.settings_json(),
+            model=cli_options.model,
+            permission_mode=cli_options.permission_mode,
+            settings=cli_options.grants.settings_json(),
             include_partial_messages=True,
             forward_subagent_text=True,
             max_buffer_size=LONGEST_LINE,
             extra_args=extra,
             # hooks of ours that run inside know that the keeper asks anyway
             env={
-                "CLAUDEKEEPER_SESSION": opening.session_id,
+                "CLAUDEKEEPER_SESSION": cli_options.session_id,
                 OWNER_VARIABLE: owner_value(keeper_home()),
             },
             stderr=self._stderr.append,

@@ -63,6 +63,16 @@ def _no_turn() -> None:
     """Nobody runs the session: what an earlier keeper wrote while it ran has been read."""
 
 
+def _encode_snapshot(session_id: str, take_snapshot: TakeSnapshot) -> bytes | None:
+    """What a turn that runs would leave; empty where that is nothing, None where it fails."""
+    try:
+        turn = take_snapshot()
+        return msgspec.json.encode(turn) if turn is not None and turn.has_reply else b""
+    except Exception:
+        log.exception("what the turn of %s would leave could not be written", session_id)
+        return None
+
+
 class FailedTurnStore:
     """The failed turns of all sessions, the oldest first."""
 
@@ -77,12 +87,11 @@ class FailedTurnStore:
         self._running: dict[str, TakeSnapshot] = {}
         # what an earlier keeper wrote while its turns ran
         self._previous_turns: dict[str, FailedTurn] = {}
-        # whether the file has all failed turns; those that run have files of their own
-        self._is_saved = True
+        # changes of failed turns, and how many of them the file has; what runs has its own files
+        self._changes = self._saved_changes = 0
         self._writer = BackgroundWriter(
             self._write, name="failed-turns:write", pause=WRITE_INTERVAL
         )
-        self.wait_until_saved = self._writer.wait_until_saved
         self.close = self._writer.close
 
     def load(self) -> None:
@@ -100,7 +109,7 @@ class FailedTurnStore:
             log.warning("%s cannot be read in full: %s", self._path, fault)
             with contextlib.suppress(OSError):
                 log.warning("it is kept as %s", quarantine(self._path))
-                self._is_saved = False
+                self._changes += 1
 
     def _load_running(self) -> None:
         """What the turns that ran when an earlier keeper ended have left, by session."""
@@ -174,24 +183,29 @@ class FailedTurnStore:
         self._turns.pop(session_id, None)
         if turns:
             self._turns[session_id] = turns
-        self._is_saved = False
+        self._changes += 1
         self._writer.schedule()
+
+    async def wait_until_saved(self) -> None:
+        """Until every failed turn so far is on disk, or cannot be written."""
+        if self._saved_changes < self._changes:
+            await self._writer.wait_until_saved()
 
     async def _write(self) -> None:
         running, self._running = self._running, {}
-        is_saved, self._is_saved = self._is_saved, True
-        whole = self._encode_bounded() if not is_saved else None
-        encoded = {
-            session_id: msgspec.json.encode(turn)
-            if (turn := take_snapshot()) is not None and turn.has_reply
-            else None
+        changes = self._changes
+        whole = self._encode_bounded() if self._saved_changes < changes else None
+        snapshots = {
+            session_id: snapshot
             for session_id, take_snapshot in running.items()
+            if (snapshot := _encode_snapshot(session_id, take_snapshot)) is not None
         }
         try:
-            await asyncio.to_thread(self._write_files, whole, encoded)
+            await asyncio.to_thread(self._write_files, whole, snapshots)
         except OSError as error:
-            self._is_saved = self._is_saved and is_saved
             log.warning("the failed turns could not be written: %s", error)
+        else:
+            self._saved_changes = changes
 
     def _encode_bounded(self) -> bytes:
         while len(content := msgspec.json.encode(self._turns)) > MAX_BYTES:
@@ -203,13 +217,13 @@ class FailedTurnStore:
                 del self._turns[oldest]
         return content
 
-    def _write_files(self, whole: bytes | None, running: dict[str, bytes | None]) -> None:
+    def _write_files(self, whole: bytes | None, running: dict[str, bytes]) -> None:
         """First the failed turns: the files of turns that ran are removed only after that."""
         if whole is not None:
             self._reserve.write(self._path, whole)
         for session_id, content in running.items():
             path = self._running_folder / f"{session_id}.json"
-            if content is not None:
+            if content:
                 self._reserve.write(path, content)
             else:
                 path.unlink(missing_ok=True)
