@@ -1,1 +1,1 @@
-"""Which conversation a command belongs to."""
+"""Which session a prompt belongs to, or that it begins a new one."""

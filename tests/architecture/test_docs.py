@@ -60,3 +60,9 @@ def test_every_threat_has_its_test() -> None:
     assert [int(number) for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)] == list(
         range(1, THREATS + 1)
     )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", document.read_text())
+    assert not [link for link in links if not (document.parent / link).exists()]

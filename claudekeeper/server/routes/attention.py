@@ -58,7 +58,7 @@ async def resolve(request: web.Request) -> web.Response:
     if attention is not None and answer.interrupt and resolution.hold:
         request.app[MANAGER].hold_queue(attention.session_id)
         await request.app[JOURNAL].wait_until_saved()
-    # an answer of which nothing waits but the book is one only when it is written down
+    # the answer to a ceiling question changes only the conversation store: it has to be stored
     await request.app[CONVERSATIONS].wait_until_answer_saved(resolution.attention_id)
     return json_response(Resolved(resolution.attention_id, answer.decision))
 
