@@ -38,6 +38,8 @@ export function queuedMessages(state: Conversation): QueuedMessage[] {
   const onTheirWay = state.optimistic
     .filter(({ state, uuid }) => state !== 'failed' && state !== 'elsewhere' && !inQueue.has(uuid))
     .filter((pending) => state.turn !== null && state.turn.uuid !== pending.uuid)
+    // sent again: it is shown where it failed until the keeper has it
+    .filter(({ uuid }) => !state.failed.some((turn) => turn.uuid === uuid && isUnsent(state, turn)))
     .map(({ uuid, text, images }) => ({ uuid, text, state: 'queued' as const, images }));
   const all = [...state.queue, ...onTheirWay];
   if (stopping.size === 0) return all;
@@ -91,14 +93,18 @@ function withFailed(
   return [...all, ...messages.slice(next)];
 }
 
+function isUnsent({ messages, before }: Conversation, turn: FailedTurn): boolean {
+  return turn.prompt !== null && failedTurnIndex(turn, messages, before !== null) !== null;
+}
+
 /** What the transcript does not have of a turn that failed, and why it failed. */
 function renderFailed(state: Conversation, turn: FailedTurn): readonly VisibleMessage[] {
   const written = messagesOfFailedTurn(turn, state.sessionId, state.messages);
   const isWritten = state.messages.some((message) => message.uuid === turn.uuid);
-  const own = isWritten
-    ? undefined
-    : state.optimistic.find((pending) => pending.uuid === turn.uuid);
-  const prompt = isWritten ? null : (own ?? turn.prompt);
+  const own = state.optimistic.find((pending) => pending.uuid === turn.uuid);
+  // the keeper has it again where it lists no prompt: ours is on its way
+  const isUnsent = !isWritten && (turn.prompt !== null || own?.state === 'failed');
+  const prompt = isUnsent ? (own ?? turn.prompt) : null;
   if (prompt === null) return [...written, reasonMessage(turn, state.sessionId)];
   const bubble = renderPrompt(state.sessionId, prompt, turn);
   // the bubble says why; behind what was streamed nothing else would say that it broke off

@@ -106,7 +106,8 @@ class Browser {
 
   private reduce(event: ConversationEvent): void {
     this.state = reduce(this.state, event);
-    const uuids = visibleMessages(this.state).map((one) => one.uuid);
+    const all = [...visibleMessages(this.state), ...queuedMessages(this.state)];
+    const uuids = all.map((one) => one.uuid);
     expect(new Set(uuids).size, `nothing twice after ${event.type}`).toBe(uuids.length);
     this.nothingIsLost(event.type);
     this.failuresAreTold(event.type);

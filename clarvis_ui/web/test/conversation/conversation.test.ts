@@ -383,6 +383,33 @@ describe('a turn that was cut off', () => {
     expect(words(state)).toEqual(['Half', 'Cut off. It was killed.', 'No response requested.']);
   });
 
+  test('whose prompt is sent again shows it where it failed until the keeper has it', () => {
+    const prompt = { uuid: 'p', content: [{ type: 'text', text: 'words of p' }] };
+    const unsent = { ...cut, had: false, prompt, blocks: [] };
+    const again = reduceAll(
+      { type: 'page/loaded', page: page({ failed: [unsent] }) },
+      pending('p'),
+      { ...at(1), type: 'turn/started', uuid: 'q' },
+    );
+    expect(visible(again)).toMatchObject([{ uuid: 'p', optimistic: 'failed' }]);
+    expect(queuedMessages(again)).toEqual([]);
+    const queued = { uuid: 'p', text: 'words of p', state: 'queued' as const, images: 0 };
+    const there = reduce(again, { ...at(2), type: 'queue/updated', queue: [queued] });
+    expect(visible(there)).toEqual([]);
+    expect(queuedMessages(there)).toEqual([queued]);
+  });
+
+  test('whose prompt runs again shows it once, as not failed', () => {
+    const prompt = { uuid: 'p', content: [{ type: 'text', text: 'words of p' }] };
+    const state = reduceAll(
+      { type: 'page/loaded', page: page({ failed: [{ ...cut, prompt }] }) },
+      pending('p'),
+      { ...at(1), type: 'turn/started', uuid: 'p' },
+    );
+    expect(words(state)).toEqual(['Half', 'Cut off. It was killed.', 'words of p']);
+    expect(visible(state).at(-1)).toMatchObject({ uuid: 'p', optimistic: 'sending' });
+  });
+
   test('of which the transcript says why leaves no word behind what comes next', () => {
     const error = { code: 'api_error', message: 'API Error: 400' };
     const line = { kind: 'error', content: [{ type: 'text', text: error.message }] };
