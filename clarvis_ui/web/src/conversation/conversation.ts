@@ -10,16 +10,21 @@
 import type { EventOf } from '../api/eventBus';
 import type { MessageAdded, Position, TurnOutcome } from '../api/events';
 import { readPosition } from '../api/events';
-import type { FailedTurn, Trouble } from '../api/failedTurns';
+import type { FailedTurn } from '../api/failedTurns';
 import type { ConversationPage, Departure, Message, Partial, Queued, Turn } from '../api/messages';
-import { withFailedTurn, withoutPrompt } from './failedTurns';
+import { withoutPrompt } from './failedTurns';
 import { isFinalOf } from './finalMessage';
+import { type OptimisticMessage, withOptimistic } from './optimistic';
 import {
-  type OptimisticMessage,
-  unconfirmed,
-  withOptimistic,
-  withoutOptimistic,
-} from './optimistic';
+  changeOptimistic,
+  dropConfirmed,
+  dropOptimistic,
+  failTurn,
+  finishTurn,
+  markFailed,
+  revive,
+  UNKNOWN,
+} from './ownMessages';
 
 export type { Block, Message, Partial, Turn, TurnStatus, Usage } from '../api/messages';
 export {
@@ -111,7 +116,6 @@ export type ConversationEvent =
   | { type: 'sending/withdrawn'; uuid: string };
 
 const MAX_OWN = 100;
-const UNKNOWN = 'unknown';
 
 export function emptyConversation(sessionId: string): ConversationState {
   return {
@@ -359,96 +363,6 @@ function insertMessage(state: ConversationState, event: MessageAdded): Conversat
   const others = index < 0 ? state.messages : state.messages.toSpliced(index, 1);
   const behind = indexOf(others, after as string) + 1;
   return { ...state, partial, messages: others.toSpliced(behind, 0, message) };
-}
-
-// ---- our own ----
-
-function dropConfirmed(state: ConversationState): ConversationState {
-  if (state.optimistic.length === 0) return state;
-  const optimistic = unconfirmed(state.optimistic, state.messages, state.own);
-  return optimistic.length === state.optimistic.length ? state : { ...state, optimistic };
-}
-
-/** A turn failed: what was said and streamed in it stays, with the reason. */
-function failTurn(
-  state: ConversationState,
-  uuid: string | null,
-  error: Trouble,
-): ConversationState {
-  const { partial, taken, messages, turn } = state;
-  const failedBefore =
-    turn === null ? state.failed.findLast((one) => one.uuid === uuid) : undefined;
-  if (failedBefore === undefined) {
-    const failed = withFailedTurn(state.failed, uuid, error, partial, taken, messages);
-    return markFailed({ ...state, turn: null, partial: null, failed });
-  }
-  // told by the end of the turn already, which does not say all of it
-  if (failedBefore.error.code !== UNKNOWN) return state;
-  return {
-    ...state,
-    failed: state.failed.with(state.failed.indexOf(failedBefore), { ...failedBefore, error }),
-  };
-}
-
-/** Ours whose turns failed: they are not on their way any more, and they are not lost. */
-function markFailed(state: ConversationState): ConversationState {
-  const again = [state.turn, ...state.queue].map((one) => one?.uuid);
-  return state.failed.reduce((next, { uuid, prompt, ended, error }) => {
-    if (uuid === null || again.includes(uuid)) return next;
-    if (!next.optimistic.some((pending) => pending.uuid === uuid)) return next;
-    // Claude Code wrote it down under a uuid of its own
-    if (ended !== null && prompt === null) return dropOptimistic(next, uuid);
-    return changeOptimistic(next, uuid, { state: 'failed', problem: error.message });
-  }, state);
-}
-
-/** What is said again, or waits for it, did not fail for good. */
-function revive(
-  state: ConversationState,
-  uuids: readonly (string | null)[],
-): Pick<ConversationState, 'failed' | 'optimistic'> {
-  const optimistic = state.optimistic.map((pending) =>
-    pending.state === 'failed' && uuids.includes(pending.uuid)
-      ? { ...pending, state: 'accepted' as const, problem: null }
-      : pending,
-  );
-  const changed = optimistic.some((pending, at) => pending !== state.optimistic[at]);
-  return {
-    failed: withoutPrompt(state.failed, uuids),
-    optimistic: changed ? optimistic : state.optimistic,
-  };
-}
-
-/** The turn of one of ours is over: it is part of the conversation, or it says what became of it. */
-function finishTurn(
-  state: ConversationState,
-  uuid: string,
-  { outcome, error }: NonNullable<ConversationState['ended']>,
-): ConversationState {
-  const own = state.optimistic.find((pending) => pending.uuid === uuid);
-  // a command leaves no message of its own
-  const command = outcome === 'interrupted' && own?.text.startsWith('/');
-  if (outcome === 'done' || command) return dropOptimistic(state, uuid);
-  if (own === undefined || own.state === 'failed') return state;
-  const stopped = 'This was stopped before Claude had it.';
-  return changeOptimistic(state, uuid, { state: 'failed', problem: error ?? stopped });
-}
-
-function changeOptimistic(
-  state: ConversationState,
-  uuid: string,
-  changes: Pick<OptimisticMessage, 'state' | 'problem'>,
-): ConversationState {
-  if (!state.optimistic.some((pending) => pending.uuid === uuid)) return state;
-  const optimistic = state.optimistic.map((pending) =>
-    pending.uuid === uuid ? { ...pending, ...changes } : pending,
-  );
-  return { ...state, optimistic };
-}
-
-function dropOptimistic(state: ConversationState, uuid: string): ConversationState {
-  const optimistic = withoutOptimistic(state.optimistic, uuid);
-  return optimistic === state.optimistic ? state : { ...state, optimistic };
 }
 
 function isWaiting(queued: Queued): boolean {

@@ -8,7 +8,6 @@ import { ArchivedNotice } from '../archive/ArchivedNotice';
 import { AttentionSlot } from '../attention/cards/AttentionSlot';
 import { openIn } from '../attention/inbox';
 import { Composer } from '../composer/Composer';
-import type { Draft } from '../composer/drafts';
 import { HeldMessages } from '../composer/HeldMessages';
 import { type AttachedImage, imagesOf } from '../composer/images';
 import { inputHistory } from '../composer/inputHistory';
@@ -16,6 +15,7 @@ import { QueueChips } from '../composer/QueueChips';
 import { withQuotation } from '../composer/quotedDecisions';
 import { confirms, SpokenActionBar } from '../composer/SpokenActionBar';
 import type { SpokenAction } from '../composer/spokenActions';
+import { useDraft } from '../composer/useDraft';
 import { useQueue } from '../composer/useQueue';
 import { useSpokenAction } from '../composer/useSpokenAction';
 import { type VisibleMessage, visibleMessages } from '../conversation/conversation';
@@ -357,39 +357,6 @@ function useWaiting(app: AppStore, id: string): ReadonlySignal<ReadonlySet<strin
   return useComputed(
     () => new Set(openIn(app.attention.inbox.value, id).map((one) => one.toolUseId ?? one.id)),
   );
-}
-
-/** The draft of this session, stored as it is typed. */
-function useDraft(app: AppStore, id: string) {
-  const [value, setValue] = useState<Draft>(() => app.drafts.read(id));
-  const current = useRef(value);
-  const set = useCallback(
-    (draft: Draft) => {
-      current.current = draft;
-      setValue(draft);
-      app.drafts.write(id, draft);
-    },
-    [app, id],
-  );
-  // all tabs share the draft of a session
-  useEffect(
-    () =>
-      app.drafts.onElsewhere(id, (draft) => {
-        current.current = draft;
-        setValue(draft);
-      }),
-    [app, id],
-  );
-  return [
-    {
-      value,
-      get current() {
-        return current.current;
-      },
-      write: set,
-    },
-    set,
-  ] as const;
 }
 
 /** Esc stops the running turn, unless something else handles the key. */
