@@ -23,8 +23,8 @@ export type Decision = (typeof DECISIONS)[number];
 export type Suggestion = Fields & { readonly type: string };
 export type Attention = Decoded<typeof readAttention>;
 /** Of an interrupted turn, the prompts that it had or that waited behind it. */
-export type Said = Decoded<typeof readSaid>;
-export type Left = Decoded<typeof readLeft>;
+export type InterruptedPrompt = Decoded<typeof readInterruptedPrompt>;
+export type Interruption = Decoded<typeof readInterruption>;
 
 /** A person's answer: a `Wire.Resolve` whose parts are read-only. */
 export interface Answer extends Pick<Wire.Resolve, 'decision' | 'interrupt' | 'hold'> {
@@ -78,12 +78,12 @@ export function readAttentions(raw: unknown): Attention[] | null {
 }
 
 /** The interrupted turn of a session's page. */
-export function readLeft(raw: unknown) {
+export function readInterruption(raw: unknown) {
   const page = fieldsOf<Wire.HistoryPage>(raw);
   if (!page) return null;
   const turn = fields(page.interrupted);
-  const prompt = readSaid(turn?.prompt);
-  const waited = each(turn?.queue, readSaid);
+  const prompt = readInterruptedPrompt(turn?.prompt);
+  const waited = each(turn?.queue, readInterruptedPrompt);
   return {
     /** What it had asked. */
     questions: each(turn?.questions, readAttention),
@@ -96,7 +96,7 @@ export function readLeft(raw: unknown) {
   };
 }
 
-function readSaid(raw: Raw<Wire.QueuedMessage> | undefined) {
+function readInterruptedPrompt(raw: Raw<Wire.QueuedMessage> | undefined) {
   const message = fields(raw);
   const uuid = text(message?.uuid);
   // what is held waits for a person, not for this turn to go on

@@ -23,7 +23,7 @@ export interface Tip {
 }
 
 /** A session of a family: what it is a fork of, and what it has of its own. */
-export type Kin = Decoded<typeof readKin>;
+export type RelatedSession = Decoded<typeof readRelatedSession>;
 export type Family = Decoded<typeof readFamily>;
 /** A branch inside a session. */
 export type Branch = Decoded<typeof readBranch>;
@@ -37,7 +37,7 @@ export type BranchWork = Decoded<typeof readBranchWork>;
 
 export const FATES = ['created', 'changed', 'deleted'] as const;
 
-function readKin(raw: Raw<Wire.FamilyMember>) {
+function readRelatedSession(raw: Raw<Wire.FamilyMember>) {
   const member = fields(raw);
   const sessionId = text(member?.sessionId);
   if (!member || !sessionId) return null;
@@ -59,7 +59,12 @@ function readKin(raw: Raw<Wire.FamilyMember>) {
 
 export function readFamily(raw: unknown) {
   const family = fieldsOf<Wire.Family>(raw);
-  return family && { sessions: each(family.sessions, readKin), complete: flag(family.complete) };
+  return (
+    family && {
+      sessions: each(family.sessions, readRelatedSession),
+      complete: flag(family.complete),
+    }
+  );
 }
 
 function readBranch(raw: Raw<Wire.BranchSummary>) {

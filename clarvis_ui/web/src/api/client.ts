@@ -1,5 +1,5 @@
 import { readArchive } from './archive';
-import { type Answer, readAttentions, readLeft } from './attention';
+import { type Answer, readAttentions, readInterruption } from './attention';
 import {
   comparedQuery,
   readBranches,
@@ -12,19 +12,25 @@ import { each, fields } from './decode';
 import { readConversationPage, readMessage, readWaiting } from './messages';
 import { createRequests } from './request';
 import { type Outcome, success } from './result';
-import { readRetold, readSpecification, readStanding, readTelling, type Telling } from './resume';
+import {
+  type RecapLevel,
+  readAiRecap,
+  readRecapPreference,
+  readResumeReport,
+  readSpecification,
+} from './resume';
 import { type Routing, readRouting, readRoutings } from './routing';
-import { readFound, searchQuery, type Wanted } from './search';
+import { readSearchResponse, searchQuery, type Wanted } from './search';
 import {
   type ModeChange,
   type Prompt,
   readAccepted,
+  readCapabilities,
   readDirectories,
-  readOffers,
   readSettings,
 } from './send';
 import { readHealth, readSession, readSessionsPage } from './sessions';
-import { type Looked, readTimeline, timelineQuery } from './timeline';
+import { readTimeline, type TimelineQuery, timelineQuery } from './timeline';
 import { readUsage, type UsageBy } from './usage';
 
 /** Everything that the page requests from its server. Tests stand in for it. */
@@ -99,7 +105,7 @@ export function createApi(fetcher: typeof fetch) {
     },
     search(wanted: Wanted, cursor: string | null, signal?: AbortSignal, limit = 50) {
       const query = searchQuery(wanted, cursor, limit);
-      return request('GET', `/api/search?${query}`, readFound, { signal });
+      return request('GET', `/api/search?${query}`, readSearchResponse, { signal });
     },
     switchArchive(on: boolean) {
       return request('POST', '/api/archive', readArchive, { body: { on } });
@@ -109,19 +115,19 @@ export function createApi(fetcher: typeof fetch) {
       return request('POST', session(id, '/restore'), readSession);
     },
     resume(id: string, signal?: AbortSignal) {
-      return request('GET', session(id, '/resume'), readStanding, { signal });
+      return request('GET', session(id, '/resume'), readResumeReport, { signal });
     },
     specification(id: string, signal?: AbortSignal) {
       return request('GET', session(id, '/specification'), readSpecification, { signal });
     },
     /** A recap by Claude itself. */
     recap(id: string) {
-      return request('POST', session(id, '/recap'), readRetold);
+      return request('POST', session(id, '/recap'), readAiRecap);
     },
     /** How much recap is shown; chosen in one browser, it holds in all. */
-    telling: () => request('GET', '/api/preferences', readTelling),
-    prefer(recap: Telling) {
-      return request('PATCH', '/api/preferences', readTelling, { body: { recap } });
+    recapLevel: () => request('GET', '/api/preferences', readRecapPreference),
+    prefer(recap: RecapLevel) {
+      return request('PATCH', '/api/preferences', readRecapPreference, { body: { recap } });
     },
     usage(by: UsageBy, after: string | null, signal?: AbortSignal) {
       const query = new URLSearchParams({ by });
@@ -129,7 +135,7 @@ export function createApi(fetcher: typeof fetch) {
       return request('GET', `/api/usage?${query}`, readUsage, { signal });
     },
     /** The activity of a session, a directory or all, with so many of its prompts. */
-    timeline(query: Looked, prompts: number, signal?: AbortSignal) {
+    timeline(query: TimelineQuery, prompts: number, signal?: AbortSignal) {
       const rest = `/timeline?${timelineQuery(query, prompts)}`;
       const path = query.session === null ? `/api${rest}` : session(query.session, rest);
       return request('GET', path, readTimeline, { signal });
@@ -138,7 +144,7 @@ export function createApi(fetcher: typeof fetch) {
     interrupt: (id: string) => done(session(id, '/interrupt'), { hold: true }),
     /** What was open when the keeper ended in mid-turn; it can only be shown, not answered. */
     interruptedTurn(id: string) {
-      return request('GET', session(id, '?limit=1'), readLeft);
+      return request('GET', session(id, '?limit=1'), readInterruption);
     },
     continueTurn: (id: string) => done(session(id, '/continue')),
     setMode(id: string, mode: ModeChange) {
@@ -185,9 +191,9 @@ export function createApi(fetcher: typeof fetch) {
     cancelQueued(id: string, uuid: string) {
       return done(session(id, `/queue/${encodeURIComponent(uuid)}`), undefined, 'DELETE');
     },
-    offers: (id: string) => request('GET', session(id, '/commands'), readOffers),
+    offers: (id: string) => request('GET', session(id, '/commands'), readCapabilities),
     offersIn(workdir: string) {
-      return request('GET', `/api/commands?${new URLSearchParams({ workdir })}`, readOffers);
+      return request('GET', `/api/commands?${new URLSearchParams({ workdir })}`, readCapabilities);
     },
     attention(signal?: AbortSignal) {
       return request('GET', '/api/attention', readAttentions, { signal });

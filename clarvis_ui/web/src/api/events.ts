@@ -12,7 +12,7 @@ import {
   text,
   verbatim,
 } from './decode';
-import { readTrouble } from './failedTurns';
+import { readTurnError } from './failedTurns';
 import { readMessage, readPartial, readQueued, readStatus, sentenceOf } from './messages';
 import type * as Wire from './schema';
 import { readSession } from './sessions';
@@ -90,7 +90,7 @@ const EVENTS = {
   },
   'session/failed': (raw: unknown) => {
     const event = fieldsOf<Wire.SessionFailed>(raw);
-    return { uuid: text(event?.uuid), error: readTrouble(event?.error) };
+    return { uuid: text(event?.uuid), error: readTurnError(event?.error) };
   },
 } satisfies Record<Exclude<EventType, Unread>, (raw: unknown) => object | null>;
 

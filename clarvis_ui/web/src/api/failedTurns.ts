@@ -4,7 +4,7 @@ import { type Decoded, each, fields, fieldsOf, flag, text } from './decode';
 import { type Block, readContent, readMessage, readPartial, sentenceOf } from './messages';
 import type * as Wire from './schema';
 
-export type Trouble = Decoded<typeof readTrouble>;
+export type TurnError = Decoded<typeof readTurnError>;
 
 /** The page makes one itself as it hears that a turn failed. */
 export type FailedTurn = Readonly<Decoded<typeof readFailedTurn>> & {
@@ -12,7 +12,7 @@ export type FailedTurn = Readonly<Decoded<typeof readFailedTurn>> & {
   behind?: string | undefined;
 };
 
-export function readTrouble(raw: unknown) {
+export function readTurnError(raw: unknown) {
   return {
     code: text(fieldsOf<Wire.Fault>(raw)?.code) ?? 'unknown',
     message: sentenceOf(raw) ?? 'Claude Code ended unexpectedly.',
@@ -29,7 +29,7 @@ export function readFailedTurn(raw: unknown) {
     uuid: text(turn.uuid),
     /** When it ended, by the keeper's clock; null where only this page knows of it. */
     ended: text(turn.ended),
-    error: readTrouble(turn.error),
+    error: readTurnError(turn.error),
     /** Whether Claude had the prompt. */
     had: flag(turn.had),
     /** The prompt, while no transcript has it. */

@@ -72,7 +72,7 @@ export type Queued = Decoded<typeof readQueued>;
 /** The same as it was sent, images included. */
 export type WaitingMessage = Decoded<typeof readWaitingMessage>;
 /** A branch that a rewind left, and the message at which it departs. */
-export type Departure = Decoded<typeof readDeparture>;
+export type BranchPoint = Decoded<typeof readBranchPoint>;
 export type ConversationPage = Decoded<typeof readConversationPage>;
 
 function readBlock(raw: unknown): Block | null {
@@ -193,14 +193,14 @@ export function readWaiting(raw: unknown): WaitingMessage[] | null {
   return list && Array.isArray(list.messages) ? each(list.messages, readWaitingMessage) : null;
 }
 
-function readDeparture(raw: Raw<Wire.BranchPoint>) {
+function readBranchPoint(raw: Raw<Wire.BranchPoint>) {
   const branch = fields(raw);
   const id = text(branch?.id);
   return branch && id ? { id, at: text(branch.at) } : null;
 }
 
 /** What is held is in the queue, and not kept with the turn. */
-function readKept(raw: Raw<Wire.QueuedMessage>): string | null {
+function readInterruptedUuid(raw: Raw<Wire.QueuedMessage>): string | null {
   const message = fields(raw);
   return flag(message?.held) ? null : text(message?.uuid);
 }
@@ -215,14 +215,14 @@ export function readConversationPage(raw: unknown) {
     messages: each(page.messages, readMessage),
     /** Leads to the page above; null at the beginning. */
     before: text(page.before),
-    branches: each(page.branches, readDeparture),
+    branches: each(page.branches, readBranchPoint),
     queue: each(page.queue, readQueued),
     partial: readPartial(page.partial),
     turn: readTurn(page.turn),
     /** Turns that did not come to their end; null from a keeper that does not say. */
     failed: Array.isArray(page.failed) ? each(page.failed, readFailedTurn) : null,
     /** What waited behind an interrupted turn, by uuid: it is said once that goes on. */
-    kept: each(fields(page.interrupted)?.queue, readKept),
+    kept: each(fields(page.interrupted)?.queue, readInterruptedUuid),
     position: text(page.position),
   };
 }

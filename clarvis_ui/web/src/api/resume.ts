@@ -16,8 +16,8 @@ import {
 import type * as Wire from './schema';
 
 /** How much one wants to be told when one comes back. */
-export const TELLINGS = ['detailed', 'quick', 'dive'] as const;
-export type Telling = (typeof TELLINGS)[number];
+export const RECAP_LEVELS = ['detailed', 'quick', 'dive'] as const;
+export type RecapLevel = (typeof RECAP_LEVELS)[number];
 
 /** `complete`: nothing of what was listed is left to be done; `givenUp`: the person said so. */
 export const OUTCOMES = ['complete', 'givenUp'] as const;
@@ -34,7 +34,7 @@ export type Turn = Decoded<typeof readTurn>;
 /** So much of a group of tasks is done. */
 export type Share = Decoded<typeof readShare>;
 /** Words, and when they were said. */
-export type Said = Decoded<typeof readSaid>;
+export type KeyPoint = Decoded<typeof readKeyPoint>;
 /** A category of the checklist. */
 export type Category = Decoded<typeof readCategory>;
 /** What to talk about next. */
@@ -43,8 +43,8 @@ export type Coverage = Decoded<typeof readCoverage>;
 /** The specification of a project: a file below its directory. */
 export type Specification = Decoded<typeof readSpecification>;
 /** The report, flat: the page asks for its parts one by one. */
-export type Standing = Decoded<typeof readStanding>;
-export type Retold = Decoded<typeof readRetold>;
+export type ResumeReport = Decoded<typeof readResumeReport>;
+export type AiRecap = Decoded<typeof readAiRecap>;
 
 function readNext(raw: Raw<Wire.NextAction> | undefined) {
   const next = fields(raw);
@@ -107,7 +107,7 @@ function readShare(raw: Raw<Pick<Wire.ProgressPart, 'name' | 'items' | 'done'>>)
   return part && name ? { name, items: count(part.items), done: count(part.done) } : null;
 }
 
-function readSaid(raw: Raw<Wire.KeyPoint> | undefined) {
+function readKeyPoint(raw: Raw<Wire.KeyPoint> | undefined) {
   const point = fields(raw);
   const words = text(point?.text);
   return point && words ? { text: words, at: text(point.at) } : null;
@@ -125,9 +125,9 @@ function readCategory(raw: Raw<Wire.CategoryCoverage>) {
     confidence: number(category.confidence),
     missing: each(category.missing, text),
     /** What the person said of it. */
-    keyPoints: each(category.keyPoints, readSaid),
+    keyPoints: each(category.keyPoints, readKeyPoint),
     /** The last question that Claude put. */
-    asked: readSaid(category.asked),
+    asked: readKeyPoint(category.asked),
     /** When the person spoke of it last. */
     discussed: text(category.discussed),
   };
@@ -174,7 +174,7 @@ export function readSpecification(raw: unknown) {
   };
 }
 
-export function readStanding(raw: unknown) {
+export function readResumeReport(raw: unknown) {
   const report = fieldsOf<Wire.ResumeReport>(raw);
   if (!report) return null;
   const progress = fields(report.progress);
@@ -212,7 +212,7 @@ export function readStanding(raw: unknown) {
   };
 }
 
-export function readRetold(raw: unknown) {
+export function readAiRecap(raw: unknown) {
   const recap = fieldsOf<Wire.AiRecapBody>(raw);
   const quick = text(recap?.quick);
   if (!recap || !quick) return null;
@@ -220,7 +220,7 @@ export function readRetold(raw: unknown) {
 }
 
 /** What was chosen, in whichever browser; null where nobody chose yet. */
-export function readTelling(raw: unknown): { telling: Telling | null } | null {
+export function readRecapPreference(raw: unknown): { level: RecapLevel | null } | null {
   const preferences = fieldsOf<Wire.PreferencesBody>(raw);
-  return preferences && { telling: oneOf(TELLINGS, preferences.recap) };
+  return preferences && { level: oneOf(RECAP_LEVELS, preferences.recap) };
 }

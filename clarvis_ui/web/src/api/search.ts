@@ -27,8 +27,8 @@ export interface Wanted {
 
 export type Piece = Decoded<typeof readPiece>;
 export type Hit = Decoded<typeof readHit>;
-export type Index = Found['index'];
-export type Found = Decoded<typeof readFound>;
+export type Index = SearchResponse['index'];
+export type SearchResponse = Decoded<typeof readSearchResponse>;
 
 const STAGES = ['starting', 'building', 'ready', 'failed'] as const;
 
@@ -62,7 +62,7 @@ function readHit(raw: Raw<Wire.SearchHit>) {
   };
 }
 
-export function readFound(raw: unknown) {
+export function readSearchResponse(raw: unknown) {
   const results = fieldsOf<Wire.SearchResults>(raw);
   if (!results) return null;
   const index = fields(results.index);

@@ -27,7 +27,7 @@ export type Accepted = Decoded<typeof readAccepted>;
 export type SlashCommand = Decoded<typeof readCommand>;
 export type Model = Decoded<typeof readModel>;
 /** What a session, or a directory, offers to whoever talks there. */
-export type Offers = Decoded<typeof readOffers>;
+export type Capabilities = Decoded<typeof readCapabilities>;
 export type Directory = Decoded<typeof readDirectory>;
 export type Directories = Decoded<typeof readDirectories>;
 
@@ -64,7 +64,7 @@ function readModel(raw: Raw<Wire.Model>) {
   };
 }
 
-export function readOffers(raw: unknown) {
+export function readCapabilities(raw: unknown) {
   const capabilities = fieldsOf<Wire.Capabilities>(raw);
   return (
     capabilities && {

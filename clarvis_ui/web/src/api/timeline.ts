@@ -15,7 +15,7 @@ import {
 import type * as Wire from './schema';
 
 /** Of what, and which part of it is looked at closely; without a session or directory: all. */
-export interface Looked {
+export interface TimelineQuery {
   session: string | null;
   workdir: string | null;
   span: Span | null;
@@ -29,7 +29,7 @@ export interface Span {
 
 export type Done = Decoded<typeof readDone>;
 export type Bucket = Decoded<typeof readBucket>;
-export type Said = Decoded<typeof readSaid>;
+export type PromptLine = Decoded<typeof readPromptLine>;
 export type Timeline = Decoded<typeof readTimeline>;
 export type Completion = Decoded<typeof readCompletion>;
 
@@ -62,7 +62,7 @@ function readBucket(raw: Raw<Wire.TimelineBucket>) {
   return start === null ? null : { ...readDone(raw), start };
 }
 
-function readSaid(raw: Raw<Wire.PromptLine>) {
+function readPromptLine(raw: Raw<Wire.PromptLine>) {
   const line = fields(raw);
   const sessionId = text(line?.sessionId);
   const uuid = text(line?.uuid);
@@ -85,7 +85,7 @@ export function readTimeline(raw: unknown) {
       zone: verbatim(timeline.zone),
       total: readDone(timeline.total),
       buckets: each(timeline.buckets, readBucket),
-      prompts: each(timeline.prompts, readSaid),
+      prompts: each(timeline.prompts, readPromptLine),
       /** Whether every line has been read by now. */
       complete: flag(timeline.complete),
       /** How much of the project's checklist was covered, whenever that became more. */
@@ -95,7 +95,7 @@ export function readTimeline(raw: unknown) {
 }
 
 /** The parameters of the request; the address of a session has its id already. */
-export function timelineQuery({ session, workdir, span }: Looked, prompts: number) {
+export function timelineQuery({ session, workdir, span }: TimelineQuery, prompts: number) {
   const query = new URLSearchParams({ limit: String(prompts) });
   if (session === null && workdir !== null) query.set('workdir', workdir);
   if (span !== null) {

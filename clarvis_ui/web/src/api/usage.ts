@@ -5,7 +5,7 @@ import type * as Wire from './schema';
 
 export type UsageBy = Wire.UsageReport['by'];
 export type Amount = Decoded<typeof readAmount>;
-export type Used = Decoded<typeof readUsed>;
+export type UsageRow = Decoded<typeof readUsageRow>;
 export type Usage = Decoded<typeof readUsage>;
 
 function readAmount(raw: Raw<Wire.UsageAmount> | undefined) {
@@ -19,7 +19,7 @@ function readAmount(raw: Raw<Wire.UsageAmount> | undefined) {
   };
 }
 
-function readUsed(raw: Raw<Wire.UsageRow>) {
+function readUsageRow(raw: Raw<Wire.UsageRow>) {
   const row = fields(raw);
   if (!row) return null;
   const key = verbatim(row.key);
@@ -32,7 +32,7 @@ export function readUsage(raw: unknown) {
     report && {
       zone: verbatim(report.zone),
       total: readAmount(report.total),
-      rows: each(report.rows, readUsed),
+      rows: each(report.rows, readUsageRow),
       /** Whether every transcript has been read by now. */
       complete: flag(report.complete),
     }

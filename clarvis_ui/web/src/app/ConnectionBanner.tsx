@@ -11,7 +11,9 @@ const PATIENCE_MS = 1500;
 /** Says quietly that something is away, for as long as it is. */
 export function ConnectionBanner({ app }: { app: AppStore }) {
   const online = useOnline(app.retryNow);
-  const away = useStays(app.connection.value === 'away' || app.connection.value === 'connecting');
+  const away = useSustained(
+    app.connection.value === 'away' || app.connection.value === 'connecting',
+  );
   const { failure: trouble } = app.sessions.listing.value;
   const failure = explained(trouble ?? (away ? RECONNECTING : null), online);
   return failure && <Banner failure={failure} onRetry={app.retryNow} />;
@@ -27,22 +29,22 @@ function explained(failure: Failure | null, online: boolean): Failure | null {
 function useOnline(ask: () => void): boolean {
   const [online, setOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = () => {
+    const update = () => {
       setOnline(navigator.onLine);
       if (!navigator.onLine) ask();
     };
-    addEventListener('online', look);
-    addEventListener('offline', look);
+    addEventListener('online', update);
+    addEventListener('offline', update);
     return () => {
-      removeEventListener('online', look);
-      removeEventListener('offline', look);
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
     };
   }, [ask]);
   return online;
 }
 
 /** True once it has been true for a while. */
-function useStays(now: boolean): boolean {
+function useSustained(now: boolean): boolean {
   const [stays, setStays] = useState(false);
   useEffect(() => {
     if (!now) {

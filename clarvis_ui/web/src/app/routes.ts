@@ -1,7 +1,7 @@
 import type { Tip } from '../api/branches';
 import { oneOf } from '../api/decode';
 import { SEARCH_KINDS, type Wanted } from '../api/search';
-import { type Looked, readMoment } from '../api/timeline';
+import { readMoment, type TimelineQuery } from '../api/timeline';
 
 /**
  * The fragment of the page's address: `#session=UUID` is all that is needed to come back to the
@@ -13,7 +13,7 @@ export interface Route {
   archive: boolean;
   usage: boolean;
   search: Wanted | null;
-  timeline: Looked | null;
+  timeline: TimelineQuery | null;
   /** The tree of the session's branches, or two of them compared. */
   branches: 'tree' | ComparedBranches | null;
   login: string | null;
@@ -75,7 +75,7 @@ export function searchHref(wanted: Partial<Wanted> = {}): string {
   return `#${fragment}`;
 }
 
-function timelineIn(parameters: URLSearchParams): Looked {
+function timelineIn(parameters: URLSearchParams): TimelineQuery {
   const [from, to] = [readMoment(parameters.get('from')), readMoment(parameters.get('to'))];
   return {
     session: parameters.get('of') || null,
@@ -84,7 +84,7 @@ function timelineIn(parameters: URLSearchParams): Looked {
   };
 }
 
-export function timelineHref({ session, workdir, span }: Partial<Looked> = {}): string {
+export function timelineHref({ session, workdir, span }: Partial<TimelineQuery> = {}): string {
   const fragment = new URLSearchParams({ timeline: '' });
   if (session) fragment.set('of', session);
   if (workdir) fragment.set('in', workdir);

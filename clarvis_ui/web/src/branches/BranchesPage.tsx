@@ -54,7 +54,7 @@ export function BranchesPage({ app, id, compared }: BranchesPageProps) {
   );
 }
 
-interface Found {
+interface LoadedBranches {
   family: Family | null;
   inside: Branches | null;
   problem: string;
@@ -63,16 +63,16 @@ interface Found {
 // while a turn runs, much is written: looked at again once it is quiet for so long
 const PAUSE_MS = 1000;
 
-function useBranches({ api, sessions }: AppStore, id: string): Found {
-  const [loaded, setFound] = useState<Found>({ family: null, inside: null, problem: '' });
+function useBranches({ api, sessions }: AppStore, id: string): LoadedBranches {
+  const [loaded, setLoaded] = useState<LoadedBranches>({ family: null, inside: null, problem: '' });
   const news = familyNews(id, loaded.family, sessions.listing.value.sessions);
   // requested again until the family is complete
   const unfinished = loaded.family && !loaded.family.complete ? loaded : null;
   useAbortableEffect(
     async (signal) => {
-      setFound({ family: null, inside: null, problem: '' });
+      setLoaded({ family: null, inside: null, problem: '' });
       const all = await load(api, id, signal);
-      if (all) setFound(all);
+      if (all) setLoaded(all);
     },
     [api, id],
   );
@@ -82,7 +82,7 @@ function useBranches({ api, sessions }: AppStore, id: string): Found {
       if (loaded.family === null && loaded.problem === '') return;
       const all = await load(api, id, signal);
       // what is shown stays until there is a better answer
-      if (all && (all.problem === '' || loaded.family === null)) setFound(all);
+      if (all && (all.problem === '' || loaded.family === null)) setLoaded(all);
     },
     [api, id, news, loaded.problem, unfinished],
     PAUSE_MS,
@@ -90,10 +90,14 @@ function useBranches({ api, sessions }: AppStore, id: string): Found {
   return loaded;
 }
 
-async function load(api: AppStore['api'], id: string, leaving: AbortSignal): Promise<Found | null> {
+async function load(
+  api: AppStore['api'],
+  id: string,
+  leaving: AbortSignal,
+): Promise<LoadedBranches | null> {
   const family = await api.family(id, leaving);
-  const kin = family.ok ? family.value.sessions : [];
-  const forks = kin.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
+  const members = family.ok ? family.value.sessions : [];
+  const forks = members.flatMap(({ parent, at }) => (parent === id && at !== null ? [at] : []));
   const inside = await api.branches(id, forks, leaving);
   if (leaving.aborted) return null;
   const failed = [family, inside].find((outcome) => !outcome.ok);

@@ -35,7 +35,7 @@ interface Side {
 /** Two branches compared since they separated: messages and files. */
 export function Comparison({ app, compared, nodes }: ComparisonProps) {
   const { one, other } = compared;
-  const { sides, problem } = useSides(app, compared);
+  const { sides, problem } = useComparedBranches(app, compared);
   const [refused, setRefused] = useState('');
   const late = useDelayed(200);
   const names = useMemo(
@@ -47,7 +47,7 @@ export function Comparison({ app, compared, nodes }: ComparisonProps) {
     [app, nodes, one, other, sides],
   );
   const pair = useRef<HTMLDivElement>(null);
-  const [visibleSide, setShown] = useShown(pair);
+  const [visibleSide, setShown] = useVisibleSide(pair);
 
   async function bring(from: 0 | 1): Promise<void> {
     if (sides === null) return;
@@ -143,7 +143,7 @@ function bringWords(into: Tip): string {
     : 'Bring the decision over, into a fork of the other';
 }
 
-function useSides(app: AppStore, { one, other }: ComparedBranches) {
+function useComparedBranches(app: AppStore, { one, other }: ComparedBranches) {
   const { api } = app;
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [problem, setProblem] = useState('');
@@ -255,14 +255,14 @@ function Past({
 }
 
 /** On a phone one of the two is visible, chosen by buttons or by a swipe. */
-function useShown(pair: { current: HTMLDivElement | null }) {
+function useVisibleSide(pair: { current: HTMLDivElement | null }) {
   const [visibleSide, setShown] = useState<0 | 1>(0);
   useEffect(() => {
     const box = pair.current;
     if (!box) return;
-    const look = () => setShown(Math.abs(box.scrollLeft) > box.clientWidth / 2 ? 1 : 0);
-    box.addEventListener('scroll', look, { passive: true });
-    return () => box.removeEventListener('scroll', look);
+    const onScroll = () => setShown(Math.abs(box.scrollLeft) > box.clientWidth / 2 ? 1 : 0);
+    box.addEventListener('scroll', onScroll, { passive: true });
+    return () => box.removeEventListener('scroll', onScroll);
   });
   function show(side: 0 | 1): void {
     setShown(side);

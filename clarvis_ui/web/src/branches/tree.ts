@@ -1,6 +1,14 @@
 /** The tree of a session's branches, and two of them compared: pure. */
 
-import type { Branch, Branches, BranchWork, Family, FileChange, Kin, Tip } from '../api/branches';
+import type {
+  Branch,
+  Branches,
+  BranchWork,
+  Family,
+  FileChange,
+  RelatedSession,
+  Tip,
+} from '../api/branches';
 import type { Session } from '../api/sessions';
 
 /** A branch as the tree shows it. */
@@ -39,8 +47,8 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
   const nodes = new Map<string, BranchNode>();
   const top: BranchNode[] = [];
   const main = inside?.branches.find((branch) => branch.tip === null) ?? null;
-  for (const kin of family.sessions) {
-    const node = sessionNode(kin, session, main);
+  for (const member of family.sessions) {
+    const node = sessionNode(member, session, main);
     nodes.set(node.key, node);
   }
   const leftBranches = (inside?.branches ?? []).filter((branch) => branch.tip !== null);
@@ -48,9 +56,9 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
     const node = leftNode(branch, session);
     nodes.set(node.key, node);
   }
-  for (const kin of family.sessions) {
-    const node = nodes.get(kin.sessionId);
-    if (node) (parentOf(kin, session, inside, nodes)?.children ?? top).push(node);
+  for (const member of family.sessions) {
+    const node = nodes.get(member.sessionId);
+    if (node) (parentOf(member, session, inside, nodes)?.children ?? top).push(node);
   }
   for (const branch of leftBranches) {
     const node = nodes.get(tipKey({ session, tip: branch.tip }));
@@ -63,7 +71,7 @@ export function treeOf(session: string, family: Family, inside: Branches | null)
 
 /** The node that a session was forked from. */
 function parentOf(
-  { parent, at }: Kin,
+  { parent, at }: RelatedSession,
   session: string,
   inside: Branches | null,
   nodes: ReadonlyMap<string, BranchNode>,
@@ -73,19 +81,23 @@ function parentOf(
   return nodes.get(tipKey({ session: parent, tip })) ?? nodes.get(parent);
 }
 
-function sessionNode(kin: Kin, open: string, main: Branch | null): BranchNode {
-  const here = kin.sessionId === open;
+function sessionNode(member: RelatedSession, open: string, main: Branch | null): BranchNode {
+  const here = member.sessionId === open;
   return {
-    key: kin.sessionId,
-    tip: { session: kin.sessionId, tip: null },
+    key: member.sessionId,
+    tip: { session: member.sessionId, tip: null },
     kind: here ? 'now' : 'session',
-    title: kin.title ?? kin.firstPrompt ?? UNTITLED,
-    first: kin.parent === null || kin.firstPrompt === kin.title ? null : kin.firstPrompt,
+    title: member.title ?? member.firstPrompt ?? UNTITLED,
+    first:
+      member.parent === null || member.firstPrompt === member.title ? null : member.firstPrompt,
     last: here ? unmarked(main?.lastWords ?? null) : null,
-    messages: kin.parent === null && here && main ? main.messages : kin.messages,
-    time: kin.modified,
-    at: kin.parent !== null && kin.at !== null ? { session: kin.parent, message: kin.at } : null,
-    archived: kin.archived,
+    messages: member.parent === null && here && main ? main.messages : member.messages,
+    time: member.modified,
+    at:
+      member.parent !== null && member.at !== null
+        ? { session: member.parent, message: member.at }
+        : null,
+    archived: member.archived,
     children: [],
   };
 }
@@ -136,7 +148,7 @@ export function familyNews(
   family: Family | null,
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
 ): string {
-  const ids = new Set([session, ...(family?.sessions ?? []).map((kin) => kin.sessionId)]);
+  const ids = new Set([session, ...(family?.sessions ?? []).map((member) => member.sessionId)]);
   return `${sessions.size}|${sessionNews([...ids].sort(), sessions)}`;
 }
 

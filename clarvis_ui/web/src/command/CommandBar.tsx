@@ -15,7 +15,7 @@ const CommandOverlay = lazy(async () => (await import('./CommandViews')).Command
 export function openBar({ command }: CommandSetup): void {
   const inPage = document.querySelector<HTMLElement>('.say-panel textarea');
   if (inPage?.checkVisibility({ visibilityProperty: true })) inPage.focus();
-  else command.isShown.value = true;
+  else command.isOpen.value = true;
 }
 
 /** Ctrl+K or Cmd+K, and the bar itself, whose code is fetched when it is first needed. */
@@ -27,7 +27,7 @@ export function CommandBar({ app, commandSetup, currentId }: CommandBarProps) {
       if (!isShortcut || event.shiftKey || event.altKey || event.isComposing) return;
       event.preventDefault();
       event.stopPropagation();
-      if (command.isShown.value) command.isShown.value = false;
+      if (command.isOpen.value) command.isOpen.value = false;
       else openBar(commandSetup);
     }
     // before anything else in the page takes the key
@@ -35,7 +35,7 @@ export function CommandBar({ app, commandSetup, currentId }: CommandBarProps) {
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true });
   }, [commandSetup, command]);
 
-  const wanted = command.isShown.value || undoSend.entries.value.length > 0;
+  const wanted = command.isOpen.value || undoSend.entries.value.length > 0;
   if (!wanted) return null;
   return (
     <CommandOverlay

@@ -4,7 +4,7 @@ import { CommandForm, type CommandFormProps } from './CommandForm';
 
 /** The bar over the page; on a phone a sheet. What is typed in it outlives it. */
 export function CommandDialog(props: CommandFormProps) {
-  const { isShown } = props.commandSetup.command;
+  const { isOpen } = props.commandSetup.command;
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();
@@ -17,7 +17,7 @@ export function CommandDialog(props: CommandFormProps) {
       class="say-dialog"
       aria-label="Say what you want"
       onClose={() => {
-        isShown.value = false;
+        isOpen.value = false;
       }}
       // what is typed here is not for the page behind it
       onKeyDown={(event) => event.stopPropagation()}

@@ -18,7 +18,7 @@ export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
   return (
     <>
       <SentNotices commandSetup={form.commandSetup} onEdit={onEdit} />
-      {form.commandSetup.command.isShown.value && <CommandDialog {...form} />}
+      {form.commandSetup.command.isOpen.value && <CommandDialog {...form} />}
     </>
   );
 }

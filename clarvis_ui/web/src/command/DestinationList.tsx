@@ -108,7 +108,7 @@ function SpokenActionView({ action, of }: { action: SpokenAction; of: Session })
             <kbd>Enter</kbd>:{' '}
           </>
         )}
-        {ASKED_WORDS[action.kind === 'recap' ? action.telling : action.kind]}{' '}
+        {ASKED_WORDS[action.kind === 'recap' ? action.level : action.kind]}{' '}
         <b dir="auto">{titleOf(of)}</b>
       </span>
       <span class="say-why">{isTouch() ? 'Send' : <kbd>Tab</kbd>} sends it as a message</span>

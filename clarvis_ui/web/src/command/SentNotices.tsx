@@ -27,7 +27,7 @@ export function SentNotices({ commandSetup, onEdit }: SentNoticesProps) {
       {undoSend.entries.value.map((entry) => (
         <li key={entry.uuid} class="way-one" data-state={entry.state}>
           <p role={entry.state === 'unsent' ? 'alert' : 'status'}>
-            <Said entry={entry} />
+            <SentText entry={entry} />
           </p>
           <div class="way-buttons">
             {entry.state === 'held' && (
@@ -74,7 +74,7 @@ export function SentNotices({ commandSetup, onEdit }: SentNoticesProps) {
   );
 }
 
-function Said({ entry }: { entry: PendingCommand }) {
+function SentText({ entry }: { entry: PendingCommand }) {
   const { way: destination, text, state, sessionId, problem } = entry;
   const resumed = destination.kind === 'resume';
   const name = <bdi>{resumed ? destination.title : text}</bdi>;

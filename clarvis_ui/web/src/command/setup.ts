@@ -32,7 +32,7 @@ export function createCommandSetup({ app, speak, follow }: CommandSetupOptions) 
     storage,
     sessions: computed(() => sessions.listing.value.sessions),
     // in the page itself one stays with what one began; over it one goes on with what one did
-    onSend: (text, destination) => undoSend.begin(text, destination, !command.isShown.value),
+    onSend: (text, destination) => undoSend.begin(text, destination, !command.isOpen.value),
   });
   effect(() => {
     if (auth.state.value === 'loggedIn') undoSend.restore();

@@ -10,7 +10,7 @@ import { type Destination, destinationKey, destinationsOf } from './destinations
 
 /** The text of the command bar, and its destination. */
 export interface CommandStore {
-  readonly isShown: Signal<boolean>;
+  readonly isOpen: Signal<boolean>;
   /** Kept over refreshes until it is sent. */
   readonly text: ReadonlySignal<string>;
   readonly destinations: ReadonlySignal<readonly Destination[]>;
@@ -50,7 +50,7 @@ export function createCommandStore({
   sessions,
   onSend,
 }: CommandStoreOptions): CommandStore {
-  const isShown = signal(false);
+  const isOpen = signal(false);
   const text = signal(verbatim(storage.read(KEY)));
   const routed = signal<Routed>({ words: '', routing: null });
   const failure = signal<Failure | null>(null);
@@ -106,7 +106,7 @@ export function createCommandStore({
   if (words.value !== '') pause = setTimeout(() => void route(), PAUSE_MS);
 
   return {
-    isShown,
+    isOpen,
     text,
     destinations,
     chosen,

@@ -63,7 +63,7 @@ export function confirms({ action, quotation }: DetectedAction): boolean {
 function wordsFor({ action, quotation }: DetectedAction): string {
   switch (action.kind) {
     case 'recap':
-      return action.telling === 'quick'
+      return action.level === 'quick'
         ? 'Quick recap of this session'
         : 'Detailed recap of this session';
     case 'skip':

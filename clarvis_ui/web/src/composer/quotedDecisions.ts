@@ -31,15 +31,15 @@ const SMALL = new Set(
 );
 
 /** The words by which decisions about something are found. */
-export function tellingWords(about: string): string[] {
+export function keyWords(about: string): string[] {
   const words = about.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? [];
-  const telling = words.filter((word) => word.length > 2 && !SMALL.has(word));
-  return telling.length > 0 ? telling : words;
+  const keys = words.filter((word) => word.length > 2 && !SMALL.has(word));
+  return keys.length > 0 ? keys : words;
 }
 
 /** Those of a session that have the words in them, however they are inflected; the newest last. */
 export function decisionsAbout(decisions: readonly Decision[], about: string): Decision[] {
-  const stems = tellingWords(about).map(stem);
+  const stems = keyWords(about).map(stem);
   return decisions.filter((one) => {
     const text = `${one.about} ${one.decision} ${one.reason ?? ''}`.toLowerCase();
     return stems.every((each) => text.includes(each));

@@ -3,7 +3,7 @@
  * whole text may be such words; in a task they are part of it.
  */
 export type SpokenAction =
-  | { kind: 'recap'; telling: 'quick' | 'detailed' }
+  | { kind: 'recap'; level: 'quick' | 'detailed' }
   | { kind: 'skip' }
   | { kind: 'alternative' }
   | { kind: 'decided'; about: string; words: string };
@@ -113,9 +113,9 @@ export function spokenActionOf(text: string): SpokenAction | null {
   // a question of another kind, or two sentences, is for Claude
   const request = core(words.replace(POLITE, ''));
   for (const each of [words, request]) {
-    if (QUICKLY.test(each)) return { kind: 'recap', telling: 'quick' };
-    if (AT_LENGTH.test(each)) return { kind: 'recap', telling: 'detailed' };
-    if (PLAINLY.test(each)) return { kind: 'recap', telling: 'quick' };
+    if (QUICKLY.test(each)) return { kind: 'recap', level: 'quick' };
+    if (AT_LENGTH.test(each)) return { kind: 'recap', level: 'detailed' };
+    if (PLAINLY.test(each)) return { kind: 'recap', level: 'quick' };
     if (SKIPPED.test(each)) return { kind: 'skip' };
     if (OTHERWISE.test(each)) return { kind: 'alternative' };
   }

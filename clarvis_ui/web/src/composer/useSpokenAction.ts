@@ -2,13 +2,7 @@ import type { Api } from '../api/client';
 import { success } from '../api/result';
 import type { Session } from '../api/sessions';
 import { useRequest } from '../ui/useRequest';
-import {
-  decisionsAbout,
-  type Quotation,
-  quotation,
-  quotesOf,
-  tellingWords,
-} from './quotedDecisions';
+import { decisionsAbout, keyWords, type Quotation, quotation, quotesOf } from './quotedDecisions';
 import { type SpokenAction, spokenActionOf } from './spokenActions';
 
 // after this pause of typing the request is sent
@@ -48,13 +42,13 @@ async function searchDecisions(
   about: string,
   signal: AbortSignal,
 ): Promise<Quotation> {
-  const words = tellingWords(about).join(' ');
-  const [standing, search] = await Promise.all([
+  const words = keyWords(about).join(' ');
+  const [report, search] = await Promise.all([
     api.resume(id, signal),
     api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MAX_HITS),
   ]);
   // what cannot be asked for is not found: the question can be sent all the same
-  const all = standing.ok ? standing.value.decisions : [];
+  const all = report.ok ? report.value.decisions : [];
   const hits = search.ok ? search.value.hits : [];
   return quotation(about, quotesOf(id, decisionsAbout(all, about), all, hits));
 }

@@ -47,8 +47,8 @@ function Coloured({ pieces }: { pieces: readonly ColouredPiece[] }) {
   return (
     <code>
       {pieces.map((piece, at) =>
-        piece.look ? (
-          <span key={at} class={piece.look}>
+        piece.className ? (
+          <span key={at} class={piece.className}>
             {piece.text}
           </span>
         ) : (

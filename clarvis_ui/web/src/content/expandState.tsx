@@ -9,15 +9,15 @@ interface Place {
   name: string;
 }
 
-const Standing = createContext<Place | null>(null);
+const ExpandContext = createContext<Place | null>(null);
 
 /** What is inside has this name among its neighbours; `folds` begins a conversation. */
 export function ExpandScope({ name, expandState, children }: WithinProps) {
-  const around = useContext(Standing);
+  const around = useContext(ExpandContext);
   const state = expandState ?? around?.expandState;
   const whole = expandState || !around ? name : `${around.name}/${name}`;
   const scope = useMemo(() => (state ? { expandState: state, name: whole } : null), [state, whole]);
-  return <Standing.Provider value={scope}>{children}</Standing.Provider>;
+  return <ExpandContext.Provider value={scope}>{children}</ExpandContext.Provider>;
 }
 
 interface WithinProps {
@@ -28,7 +28,7 @@ interface WithinProps {
 
 /** Whether a part is unfolded; outside of a conversation it is so only while it is drawn. */
 export function useExpandState(): (part: string, first?: boolean) => Signal<boolean> {
-  const scope = useContext(Standing);
+  const scope = useContext(ExpandContext);
   const own = useMemo(createExpandState, []);
   return (part, first) =>
     scope ? scope.expandState.signalOf(`${scope.name}/${part}`, first) : own.signalOf(part, first);

@@ -7,7 +7,7 @@ const lowlight = createLowlight();
 
 export interface ColouredPiece {
   text: string;
-  look: string;
+  className: string;
 }
 
 type Node = ReturnType<typeof lowlight.highlight>['children'][number];
@@ -19,12 +19,12 @@ export async function colour(code: string, language: string): Promise<ColouredPi
     lowlight.register(language, grammar);
   }
   const pieces: ColouredPiece[] = [];
-  const walk = (nodes: readonly Node[], look: string) => {
+  const walk = (nodes: readonly Node[], className: string) => {
     for (const node of nodes) {
-      if (node.type === 'text') pieces.push({ text: node.value, look });
+      if (node.type === 'text') pieces.push({ text: node.value, className });
       else if (node.type === 'element') {
         const classes = node.properties.className;
-        walk(node.children, Array.isArray(classes) ? String(classes[0]) : look);
+        walk(node.children, Array.isArray(classes) ? String(classes[0]) : className);
       }
     }
   };

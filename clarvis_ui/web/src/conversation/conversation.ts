@@ -11,7 +11,14 @@ import type { EventOf } from '../api/eventBus';
 import type { MessageAdded, Position, TurnOutcome } from '../api/events';
 import { readPosition } from '../api/events';
 import type { FailedTurn } from '../api/failedTurns';
-import type { ConversationPage, Departure, Message, Partial, Queued, Turn } from '../api/messages';
+import type {
+  BranchPoint,
+  ConversationPage,
+  Message,
+  Partial,
+  Queued,
+  Turn,
+} from '../api/messages';
 import { withoutPrompt } from './failedTurns';
 import { isFinalOf } from './finalMessage';
 import { type OptimisticMessage, withOptimistic } from './optimistic';
@@ -41,7 +48,7 @@ export interface ConversationState {
   readonly messages: readonly Message[];
   /** The cursor of the page above; null at the beginning. */
   readonly before: string | null;
-  readonly branches: readonly Departure[];
+  readonly branches: readonly BranchPoint[];
   readonly partial: Partial | null;
   readonly turn: Turn | null;
   readonly queue: readonly Queued[];
@@ -244,7 +251,10 @@ function positionIn(state: ConversationState, position: Position | null): PagePo
   return { ...position, sameEpoch: state.epoch === null || state.epoch === position.epoch };
 }
 
-function mergeBranches(above: readonly Departure[], below: readonly Departure[]): Departure[] {
+function mergeBranches(
+  above: readonly BranchPoint[],
+  below: readonly BranchPoint[],
+): BranchPoint[] {
   const ids = new Set(below.map((branch) => branch.id));
   return [...above.filter((branch) => !ids.has(branch.id)), ...below];
 }

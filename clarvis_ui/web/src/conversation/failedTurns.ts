@@ -1,4 +1,4 @@
-import type { FailedTurn, Trouble } from '../api/failedTurns';
+import type { FailedTurn, TurnError } from '../api/failedTurns';
 import type { Message, Partial, Queued } from '../api/messages';
 import { isFinalOf, partialInput } from './finalMessage';
 
@@ -8,7 +8,7 @@ import { isFinalOf, partialInput } from './finalMessage';
 export function withFailedTurn(
   failed: readonly FailedTurn[],
   uuid: string | null,
-  error: Trouble,
+  error: TurnError,
   partial: Partial | null,
   taken: Queued | null,
   messages: readonly Message[],

@@ -32,14 +32,14 @@ export function isFinalOf(
   return finished.length >= partial.index;
 }
 
-const TELLING =
+const KEY_FIELDS =
   /"(file_path|notebook_path|command|pattern|url|query|description|path)"\s*:\s*"((?:[^"\\]|\\.)*)("?)/g;
 
 /** The telling fields of JSON that is not whole yet. */
 export function partialInput(text: string): Record<string, string> {
   const input: Record<string, string> = {};
   // they come early; the long ones after them are not needed
-  for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(TELLING)) {
+  for (const [, name = '', value = '', closed] of text.slice(0, 2000).matchAll(KEY_FIELDS)) {
     if (!closed && name !== 'command') continue;
     try {
       input[name] = JSON.parse(`"${value}"`);

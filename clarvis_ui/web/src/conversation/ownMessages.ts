@@ -1,6 +1,6 @@
 /** What becomes of our own messages, and of prompts whose turns failed. Pure. */
 
-import type { Trouble } from '../api/failedTurns';
+import type { TurnError } from '../api/failedTurns';
 import type { ConversationState } from './conversation';
 import { withFailedTurn, withoutPrompt } from './failedTurns';
 import { type OptimisticMessage, unconfirmed, withoutOptimistic } from './optimistic';
@@ -18,7 +18,7 @@ export function dropConfirmed(state: ConversationState): ConversationState {
 export function failTurn(
   state: ConversationState,
   uuid: string | null,
-  error: Trouble,
+  error: TurnError,
 ): ConversationState {
   const { partial, taken, messages, turn } = state;
   const failedBefore =

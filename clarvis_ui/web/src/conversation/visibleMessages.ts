@@ -85,9 +85,10 @@ function withFailed(
     if (at > next) all.push(...messages.slice(next, at));
     next = Math.max(next, at);
     const last = all.at(-1);
-    const isSaid = last?.kind === 'error' && textOf(last.content) === turn.error.message;
+    const isReasonWritten = last?.kind === 'error' && textOf(last.content) === turn.error.message;
     // the transcript says why, behind what was streamed
-    if (isSaid) all.splice(errorsOf(all), 0, ...writtenBefore(rendered, turn, last.sessionId));
+    if (isReasonWritten)
+      all.splice(errorsOf(all), 0, ...writtenBefore(rendered, turn, last.sessionId));
     else all.push(...rendered);
   }
   return [...all, ...messages.slice(next)];

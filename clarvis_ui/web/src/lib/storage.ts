@@ -56,11 +56,11 @@ export function createBrowserStorage(
       return keys;
     },
     onElsewhere(listener) {
-      const hear = ({ key }: StorageEvent): void => {
+      const onStorage = ({ key }: StorageEvent): void => {
         if (key?.startsWith(OURS)) listener(key.slice(OURS.length));
       };
-      others?.addEventListener('storage', hear);
-      return () => others?.removeEventListener('storage', hear);
+      others?.addEventListener('storage', onStorage);
+      return () => others?.removeEventListener('storage', onStorage);
     },
   };
 }

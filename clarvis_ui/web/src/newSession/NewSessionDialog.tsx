@@ -21,17 +21,17 @@ export interface NewSessionDialogProps {
 /** The dialog for a new session: directory, prompt, model and mode. */
 export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const isShown = newSession.isShown.value;
+  const isOpen = newSession.isOpen.value;
 
   useLayoutEffect(() => {
-    if (!isShown) {
+    if (!isOpen) {
       dialog.current?.close();
       return;
     }
     dialog.current?.showModal();
     // a dialog focuses its first element; the prompt should have the focus
     dialog.current?.querySelector<HTMLElement>('[data-begin]')?.focus();
-  }, [isShown]);
+  }, [isOpen]);
 
   return (
     <dialog
@@ -46,7 +46,7 @@ export function NewSessionDialog({ newSession, sessions, api }: NewSessionDialog
         if (event.target === dialog.current) newSession.hide();
       }}
     >
-      {isShown && <Form newSession={newSession} sessions={sessions} api={api} />}
+      {isOpen && <Form newSession={newSession} sessions={sessions} api={api} />}
     </dialog>
   );
 }

@@ -2,7 +2,7 @@ import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals
 import type { Api } from '../api/client';
 import { verbatim } from '../api/decode';
 import type { Failure } from '../api/result';
-import type { Offers } from '../api/send';
+import type { Capabilities } from '../api/send';
 import type { BrowserStorage } from '../lib/storage';
 import { newUuid } from '../lib/uuid';
 
@@ -16,7 +16,7 @@ export interface NewSessionPreset {
 
 /** A session that is about to begin: where, with which words, and how. */
 export interface NewSessionStore {
-  readonly isShown: ReadonlySignal<boolean>;
+  readonly isOpen: ReadonlySignal<boolean>;
   readonly workdir: ReadonlySignal<string | null>;
   /** The first prompt; stored until it is sent. */
   readonly text: ReadonlySignal<string>;
@@ -24,7 +24,7 @@ export interface NewSessionStore {
   readonly mode: Signal<string>;
   /** Appended to Claude Code's own; stored like the first prompt. */
   readonly systemPrompt: ReadonlySignal<string>;
-  readonly capabilities: ReadonlySignal<Offers | null>;
+  readonly capabilities: ReadonlySignal<Capabilities | null>;
   readonly starting: ReadonlySignal<boolean>;
   readonly failure: ReadonlySignal<Failure | null>;
   show(suggested: string | null): void;
@@ -51,13 +51,13 @@ export function createNewSessionStore({
   storage,
   go,
 }: NewSessionStoreOptions): NewSessionStore {
-  const isShown = signal(false);
+  const isOpen = signal(false);
   const workdir = signal<string | null>(null);
   const text = signal(verbatim(storage.read(TEXT_KEY)));
   const model = signal('');
   const mode = signal('');
   const systemPrompt = signal(verbatim(storage.read(SYSTEM_PROMPT_KEY)));
-  const capabilities = signal<Offers | null>(null);
+  const capabilities = signal<Capabilities | null>(null);
   const starting = signal(false);
   const failure = signal<Failure | null>(null);
   /** The uuid of this text: sent again after a lost answer, it is still one message. */
@@ -96,7 +96,7 @@ export function createNewSessionStore({
   }
 
   return {
-    isShown,
+    isOpen,
     workdir,
     text,
     model,
@@ -107,7 +107,7 @@ export function createNewSessionStore({
     failure,
     show(suggested) {
       failure.value = null;
-      isShown.value = true;
+      isOpen.value = true;
       if (suggested !== null) void choose(suggested);
     },
     showPreset(fresh) {
@@ -121,11 +121,11 @@ export function createNewSessionStore({
         // anew, so that what is offered there is matched with these
         workdir.value = null;
         if (fresh.workdir !== null) void choose(fresh.workdir);
-        isShown.value = true;
+        isOpen.value = true;
       });
     },
     hide() {
-      isShown.value = false;
+      isOpen.value = false;
     },
     choose: (next) => void choose(next),
     write: setText,
@@ -146,7 +146,7 @@ export function createNewSessionStore({
         starting.value = false;
         failure.value = outcome.ok ? null : outcome.failure;
         if (!outcome.ok) return;
-        isShown.value = false;
+        isOpen.value = false;
         setText('');
         setSystemPrompt('');
       });
@@ -155,6 +155,9 @@ export function createNewSessionStore({
   };
 }
 
-function part(models: Offers['models'], name: string): Offers['models'][number] | undefined {
+function part(
+  models: Capabilities['models'],
+  name: string,
+): Capabilities['models'][number] | undefined {
   return name === '' ? undefined : models.find(({ value }) => name.includes(value));
 }

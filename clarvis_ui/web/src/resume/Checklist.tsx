@@ -1,4 +1,4 @@
-import type { Category, Coverage, Said } from '../api/resume';
+import type { Category, Coverage, KeyPoint } from '../api/resume';
 import { fullTime, spoken } from '../lib/format';
 import './checklist.css';
 
@@ -76,7 +76,7 @@ function Inside({ category }: { category: Category }) {
   );
 }
 
-function Lines({ title, lines }: { title: string; lines: readonly Said[] }) {
+function Lines({ title, lines }: { title: string; lines: readonly KeyPoint[] }) {
   if (lines.length === 0) return null;
   return (
     <>

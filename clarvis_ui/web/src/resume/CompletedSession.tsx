@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
-import type { Standing } from '../api/resume';
+import type { ResumeReport } from '../api/resume';
 import type { Session } from '../api/sessions';
 import { fullTime } from '../lib/format';
 import { progressWords } from '../sessions/labels';
@@ -11,7 +11,7 @@ import './completed-session.css';
 export interface CompletedSessionProps {
   api: Pick<Api, 'resume' | 'specification' | 'giveUp'>;
   session: Session;
-  standing: Standing | null;
+  report: ResumeReport | null;
   onChanged(session: Session): void;
   /** Offers to begin something else in the same directory, if that is still there. */
   onNew(gone: boolean): void;
@@ -21,12 +21,12 @@ export interface CompletedSessionProps {
 export function CompletedSession({
   api,
   session,
-  standing,
+  report: recapReport,
   onChanged,
   onNew,
 }: CompletedSessionProps) {
   const { id, givenUp } = session;
-  const report = useTold(api, session, standing);
+  const report = useResumeReport(api, session, recapReport);
   const [reading, setReading] = useState(false);
   const [problem, setProblem] = useState('');
   const specification = report?.specification ?? null;
@@ -62,12 +62,16 @@ export function CompletedSession({
   );
 }
 
-/** Who was away has it already; of others it is asked only where it may be complete. */
-function useTold(api: CompletedSessionProps['api'], session: Session, standing: Standing | null) {
+/** The recap's report where it loaded one. Otherwise it is loaded where the work may be complete. */
+function useResumeReport(
+  api: CompletedSessionProps['api'],
+  session: Session,
+  recapReport: ResumeReport | null,
+) {
   const { id, progress, givenUp, modified } = session;
-  // what was told on coming back holds until something else is said
+  // the recap's report holds until the session changes
   const [opened] = useState(modified);
-  const loaded = modified === opened ? standing : null;
+  const loaded = modified === opened ? recapReport : null;
   const covered = progress?.of === 'checklist' && progress.complete;
   const wanted = loaded === null && (covered || givenUp !== null);
   const { value } = useRequest(wanted ? (signal) => api.resume(id, signal) : null, [

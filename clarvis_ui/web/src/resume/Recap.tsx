@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
-import { TELLINGS, type Telling } from '../api/resume';
+import { RECAP_LEVELS, type RecapLevel } from '../api/resume';
 import type { Session } from '../api/sessions';
 import type { NewSessionPreset } from '../newSession/store';
 import { handoverPrompt } from './preference';
@@ -21,7 +21,7 @@ export interface RecapProps {
   onFresh(fresh: NewSessionPreset): void;
 }
 
-const WORDS: Readonly<Record<Telling, string>> = {
+const WORDS: Readonly<Record<RecapLevel, string>> = {
   detailed: 'Detailed',
   quick: 'Quick',
   dive: 'Dive right in',
@@ -29,11 +29,11 @@ const WORDS: Readonly<Record<Telling, string>> = {
 
 /** The recap for a person who comes back to a session after a while. */
 export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapProps) {
-  const { cold, telling, standing, isLevelKnown } = recap;
+  const { cold, level, report, isLevelKnown } = recap;
   const [closed, setClosed] = useState(false);
   const [opened, setOpened] = useState(false);
   useEffect(() => {
-    if (recap.called > 0) setClosed(telling === 'dive');
+    if (recap.called > 0) setClosed(level === 'dive');
   }, [recap.called]);
   useEffect(() => {
     // what was asked for in words is over when one goes on
@@ -42,10 +42,10 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
   const quietly = quiet && recap.called === 0;
   const line = cold && recap.late && !opened && !closed && !quietly;
   const back = cold && !closed && !quietly && isLevelKnown && !line;
-  const isShown = back && telling !== 'dive';
+  const isOpen = back && level !== 'dive';
 
   useEffect(() => {
-    if (!isShown) return;
+    if (!isOpen) return;
     function onKeyDown(event: KeyboardEvent): void {
       if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing) return;
       const at = event.target;
@@ -55,9 +55,9 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
     }
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [isShown]);
+  }, [isOpen]);
 
-  function choose(chosen: Telling): void {
+  function choose(chosen: RecapLevel): void {
     recap.choose(chosen);
     if (chosen === 'dive') setClosed(true);
   }
@@ -66,7 +66,7 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
     const open = () => {
       setOpened(true);
       // what is not as it was is said to those as well who want no recap
-      if (telling === 'dive' && !standing?.fresh) choose('quick');
+      if (level === 'dive' && !report?.fresh) choose('quick');
     };
     return <Late recap={recap} onOpen={open} />;
   }
@@ -77,22 +77,22 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
       document.querySelector<HTMLElement>('.composer textarea')?.focus();
     },
     onFresh() {
-      if (standing === null) return;
+      if (report === null) return;
       onFresh({
-        workdir: standing.gone ? null : session.workdir,
-        text: handoverPrompt(standing, session.workdir),
+        workdir: report.gone ? null : session.workdir,
+        text: handoverPrompt(report, session.workdir),
         model: session.model,
         mode: session.permissionMode,
       });
     },
   };
-  if (telling === 'dive') {
+  if (level === 'dive') {
     return (
       <>
         {/* whoever wants no recap has to know all the same what is not as it was */}
-        {standing?.fresh && (
+        {report?.fresh && (
           <section class="returning" aria-label="Before you go on">
-            <StartAfresh warnings={standing.warnings} {...anew} />
+            <StartAfresh warnings={report.warnings} {...anew} />
           </section>
         )}
         <p class="returning-again">
@@ -103,19 +103,19 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
       </>
     );
   }
-  if (standing === null) return null;
+  if (report === null) return null;
   return (
     <section class="returning" aria-label="Where were we">
       <header>
         <h2>Where were we?</h2>
         <fieldset class="returning-choice">
           <legend class="spoken">How much to tell</legend>
-          {TELLINGS.map((one) => (
+          {RECAP_LEVELS.map((one) => (
             <button
               key={one}
               type="button"
               class="quiet"
-              aria-pressed={telling === one}
+              aria-pressed={level === one}
               aria-keyshortcuts={one === 'dive' ? 'Escape' : undefined}
               onClick={() => choose(one)}
             >
@@ -125,8 +125,8 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
         </fieldset>
       </header>
       <RecapCard
-        standing={standing}
-        detailed={telling === 'detailed'}
+        report={report}
+        detailed={level === 'detailed'}
         workdir={session.workdir}
         onPrompt={(text) => {
           setClosed(true);
@@ -141,16 +141,15 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
 
 /** One line that was there before it was known what it says: to see all of it moves things. */
 function Late({ recap, onOpen }: { recap: RecapState; onOpen(): void }) {
-  const { standing, telling, failed } = recap;
-  const words =
-    telling === 'dive' ? standing?.fresh && standing.warnings.join(' ') : standing?.quick;
+  const { report, level, failed } = recap;
+  const words = level === 'dive' ? report?.fresh && report.warnings.join(' ') : report?.quick;
   return (
     <p class="returning-late">
       <span dir="auto">{failed ? 'It could not be told where things stand.' : words}</span>
       <button
         type="button"
         class="quiet"
-        disabled={standing === null && !failed}
+        disabled={report === null && !failed}
         onClick={failed ? recap.again : onOpen}
       >
         {failed ? 'Try again' : 'Where were we?'}

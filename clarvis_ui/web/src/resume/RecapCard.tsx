@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Outcome } from '../api/result';
-import type { Retold, Standing } from '../api/resume';
+import type { AiRecap, ResumeReport } from '../api/resume';
 import { Markdown } from '../content/Markdown';
 import { money, roughly, spoken } from '../lib/format';
 import { RecapDetails } from './RecapDetails';
 
 export interface RecapCardProps {
-  standing: Standing;
+  report: ResumeReport;
   detailed: boolean;
   workdir: string | null;
   onPrompt(text: string): void;
-  onRetell(): Promise<Outcome<Retold>>;
+  onRetell(): Promise<Outcome<AiRecap>>;
   /** There is a reason to begin anew: one goes on all the same, or does. */
   onResume(): void;
   onFresh(): void;
@@ -18,11 +18,11 @@ export interface RecapCardProps {
 
 /** Where things stand: what is next, what was decided, how far it is, what going on costs. */
 export function RecapCard(props: RecapCardProps) {
-  const { standing, detailed, workdir, onPrompt, onRetell, onResume, onFresh } = props;
-  const [retold, setRetold] = useState<Retold | null>(null);
+  const { report, detailed, workdir, onPrompt, onRetell, onResume, onFresh } = props;
+  const [retold, setRetold] = useState<AiRecap | null>(null);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
-  const { next, items, done, percent, coverage } = standing;
+  const { next, items, done, percent, coverage } = report;
 
   async function retell(): Promise<void> {
     setAsking(true);
@@ -38,14 +38,14 @@ export function RecapCard(props: RecapCardProps) {
         <Markdown text={detailed ? retold.detailed : retold.quick} />
       ) : (
         <p class="recap-quick" dir="auto">
-          {standing.quick}
+          {report.quick}
         </p>
       )}
-      {retold && standing.warnings.length > 0 && <p dir="auto">{standing.warnings.join(' ')}</p>}
+      {retold && report.warnings.length > 0 && <p dir="auto">{report.warnings.join(' ')}</p>}
       <p class="recap-next">
         {next.kind !== 'answer' && next.prompt !== null && (
           <button type="button" class="strong" onClick={() => onPrompt(next.prompt ?? '')}>
-            {leadOf(standing)}
+            {leadOf(report)}
           </button>
         )}
         {/* going on with it is to resume it: one button for one thing */}
@@ -54,7 +54,7 @@ export function RecapCard(props: RecapCardProps) {
             Answer it
           </button>
         ) : (
-          standing.fresh &&
+          report.fresh &&
           next.prompt === null && (
             <button type="button" onClick={onResume}>
               Resume it
@@ -62,7 +62,7 @@ export function RecapCard(props: RecapCardProps) {
           )
         )}
         {/* where it is over, something new is offered below */}
-        {standing.fresh && standing.outcome === null && (
+        {report.fresh && report.outcome === null && (
           <button type="button" onClick={onFresh}>
             Start afresh
           </button>
@@ -102,13 +102,13 @@ export function RecapCard(props: RecapCardProps) {
           </span>
         </div>
       )}
-      {detailed && <RecapDetails standing={standing} workdir={workdir} />}
-      <p class="recap-cost">{costOf(standing)}</p>
+      {detailed && <RecapDetails report={report} workdir={workdir} />}
+      <p class="recap-cost">{costOf(report)}</p>
     </div>
   );
 }
 
-const LEADS: Readonly<Record<Standing['next']['kind'], string>> = {
+const LEADS: Readonly<Record<ResumeReport['next']['kind'], string>> = {
   working: 'Go on',
   answer: 'Answer it',
   reply: 'Ask again',
@@ -118,7 +118,7 @@ const LEADS: Readonly<Record<Standing['next']['kind'], string>> = {
 };
 
 /** What the button says: a topic of the checklist is named. */
-function leadOf({ next, coverage, open }: Standing): string {
+function leadOf({ next, coverage, open }: ResumeReport): string {
   const topic = coverage?.next;
   if (topic && topic.prompt === next.prompt) {
     return `${next.kind === 'continue' ? 'Continue' : 'Start'} with ${spoken(topic.category)}`;
@@ -127,7 +127,7 @@ function leadOf({ next, coverage, open }: Standing): string {
   return writes ? 'Write the specification' : LEADS[next.kind];
 }
 
-function costOf({ resumeTokens, resumeUsd, complete }: Standing): string {
+function costOf({ resumeTokens, resumeUsd, complete }: ResumeReport): string {
   if (!complete) return 'This session is still being read; there is more to tell in a moment.';
   if (!resumeTokens) return '';
   const price = resumeUsd ? `, about ${money(resumeUsd)}` : '';

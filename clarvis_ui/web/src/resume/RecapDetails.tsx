@@ -1,10 +1,10 @@
-import type { Decision, Share, Standing, Turn } from '../api/resume';
+import type { Decision, ResumeReport, Share, Turn } from '../api/resume';
 import { counted, withoutMarkdown } from '../lib/format';
 import { relativeTo } from '../lib/paths';
 import { Checklist } from './Checklist';
 
 export interface RecapDetailsProps {
-  standing: Standing;
+  report: ResumeReport;
   workdir: string | null;
 }
 
@@ -12,8 +12,8 @@ const MAX_ITEMS = 8;
 const MAX_CHARACTERS = 280;
 
 /** The last turns, what was decided and done, and how far it is, by group and by the checklist. */
-export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
-  const { turns, groups, open, coverage, decisions, files, filesChanged } = standing;
+export function RecapDetails({ report, workdir }: RecapDetailsProps) {
+  const { turns, groups, open, coverage, decisions, files, filesChanged } = report;
   return (
     <>
       {groups.length > 1 && <Shares title="By group" shares={groups} />}
@@ -27,7 +27,7 @@ export function RecapDetails({ standing, workdir }: RecapDetailsProps) {
             `${relativeTo(path, workdir)}${edits > 1 ? ` (${edits} times)` : ''}`,
         )}
       />
-      <Commands standing={standing} />
+      <Commands report={report} />
       {coverage?.problem && (
         <Part title="The project’s checklist cannot be used" lines={[coverage.problem]} />
       )}
@@ -80,8 +80,8 @@ function Shares({ title, shares }: { title: string; shares: readonly Share[] }) 
   );
 }
 
-function Commands({ standing }: { standing: Standing }) {
-  const { commands, commandsFailed, lastCommands } = standing;
+function Commands({ report }: { report: ResumeReport }) {
+  const { commands, commandsFailed, lastCommands } = report;
   const failed = commandsFailed > 0 ? `, ${commandsFailed} failed` : '';
   const last = lastCommands.slice(-MAX_ITEMS);
   if (commands === 0) return null;

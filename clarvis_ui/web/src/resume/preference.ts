@@ -1,4 +1,4 @@
-import { type Standing, TELLINGS, type Telling } from '../api/resume';
+import { RECAP_LEVELS, type RecapLevel, type ResumeReport } from '../api/resume';
 import type { Session } from '../api/sessions';
 import { relativeTo } from '../lib/paths';
 import { revealInvisible } from '../lib/sanitize';
@@ -17,22 +17,22 @@ export function isCold(session: Pick<Session, 'modified' | 'state'>, now: number
 }
 
 /** The recap level that this browser knows; null where none was chosen. */
-export function readRecapLevel(storage: BrowserStorage): Telling | null {
+export function readRecapLevel(storage: BrowserStorage): RecapLevel | null {
   const stored = storage.read(KEY);
-  return TELLINGS.find((telling) => telling === stored) ?? null;
+  return RECAP_LEVELS.find((level) => level === stored) ?? null;
 }
 
-export function writeRecapLevel(storage: BrowserStorage, telling: Telling): void {
-  storage.write(KEY, telling);
+export function writeRecapLevel(storage: BrowserStorage, level: RecapLevel): void {
+  storage.write(KEY, level);
 }
 
 const MAX_CARRIED = 12;
 
 /** A prompt that hands an old session over to a new one: state, decisions, open items. */
-export function handoverPrompt(standing: Standing, workdir: string | null): string {
-  const { decisions, open, files, next } = standing;
+export function handoverPrompt(report: ResumeReport, workdir: string | null): string {
+  const { decisions, open, files, next } = report;
   const parts = [
-    `This goes on from an earlier session. ${standing.quick}`,
+    `This goes on from an earlier session. ${report.quick}`,
     carried(
       'Decided there',
       decisions.map(

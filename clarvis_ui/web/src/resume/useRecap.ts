@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Standing, Telling } from '../api/resume';
+import type { RecapLevel, ResumeReport } from '../api/resume';
 import type { Session } from '../api/sessions';
 import type { AppStore } from '../app/store';
 import { useDelayed } from '../ui/useDelayed';
@@ -15,9 +15,9 @@ export interface RecapState {
   /** Whether the session has been idle for a while. */
   cold: boolean;
   /** The chosen recap level; null where none was chosen. */
-  telling: Telling | null;
-  choose(telling: Telling): void;
-  standing: Standing | null;
+  level: RecapLevel | null;
+  choose(level: RecapLevel): void;
+  report: ResumeReport | null;
   /** Whether it is known what was chosen in other browsers. */
   isLevelKnown: boolean;
   /** Whether the conversation was shown before it: then it may not push what is being read. */
@@ -29,7 +29,7 @@ export interface RecapState {
   ready: boolean;
   /** How often it was requested by a spoken action. */
   called: number;
-  call(telling: Telling): void;
+  call(level: RecapLevel): void;
   /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
   footed: boolean;
 }
@@ -47,8 +47,8 @@ export function useRecap(
   // as it was when it was opened: what is said from now on is no reason to tell it all
   const [cold] = useState(() => isCold(session, Date.now()));
   const [called, setCalled] = useState(0);
-  const [telling, setTelling] = useState<Telling | null>(() => readRecapLevel(storage));
-  const [standing, setStanding] = useState<Standing | null>(null);
+  const [level, setLevel] = useState<RecapLevel | null>(() => readRecapLevel(storage));
+  const [report, setReport] = useState<ResumeReport | null>(null);
   const [isLevelKnown, setKnown] = useState(false);
   const [answered, setAnswered] = useState(false);
   const [late, setLate] = useState(false);
@@ -57,18 +57,18 @@ export function useRecap(
   useAbortableEffect(
     (signal) => {
       if (!cold && called === 0) return;
-      void api.telling().then((outcome) => {
+      void api.recapLevel().then((outcome) => {
         if (signal.aborted) return;
-        const chosen = outcome.ok ? outcome.value.telling : null;
+        const chosen = outcome.ok ? outcome.value.level : null;
         if (chosen !== null && called === 0) {
           writeRecapLevel(storage, chosen);
-          setTelling(chosen);
+          setLevel(chosen);
         }
         setKnown(true);
       });
       void api.resume(session.id, signal).then((outcome) => {
         if (signal.aborted) return;
-        if (outcome.ok) setStanding(outcome.value);
+        if (outcome.ok) setReport(outcome.value);
         setAnswered(true);
       });
     },
@@ -83,26 +83,26 @@ export function useRecap(
     return () => clearTimeout(timer);
   }, [waits, loaded]);
 
-  function choose(chosen: Telling): void {
+  function choose(chosen: RecapLevel): void {
     writeRecapLevel(storage, chosen);
     // a keeper that cannot be reached is no reason not to tell it
     void api.prefer(chosen);
-    setTelling(chosen);
+    setLevel(chosen);
   }
 
   return {
     cold: cold || called > 0,
-    telling,
+    level,
     choose,
     called,
     call(wanted) {
       choose(wanted);
       if (wanted !== 'dive' || cold) setCalled((before) => before + 1);
     },
-    standing,
+    report,
     isLevelKnown,
     late: late && called === 0,
-    failed: answered && standing === null,
+    failed: answered && report === null,
     again() {
       setAnswered(false);
       setTries((before) => before + 1);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Left } from '../api/attention';
+import type { Interruption } from '../api/attention';
 import type { Api } from '../api/client';
 import type { Queued } from '../api/messages';
 import type { Session } from '../api/sessions';
@@ -15,7 +15,7 @@ export interface InterruptedTurnProps {
   session: Session;
   messages: readonly VisibleMessage[];
   /** What is left of it. */
-  turn: Left;
+  turn: Interruption;
   api: Pick<Api, 'continueTurn'>;
   onCompact(): void;
   /** Back into the field. */
@@ -23,7 +23,7 @@ export interface InterruptedTurnProps {
 }
 
 const TOO_LONG = 'prompt_too_long';
-const NOTHING: Left = { questions: [], said: [], waited: [], begun: true };
+const NOTHING: Interruption = { questions: [], said: [], waited: [], begun: true };
 
 /** The interrupted turn, read again when its queue changes. */
 export function useInterruptedTurn(
@@ -31,7 +31,7 @@ export function useInterruptedTurn(
   id: string,
   cutOff: boolean,
   queue: readonly Queued[],
-): Left {
+): Interruption {
   const { value } = useRequest(cutOff ? () => api.interruptedTurn(id) : null, [api, id, queue]);
   return value ?? NOTHING;
 }
@@ -59,14 +59,15 @@ export function InterruptedTurn(props: InterruptedTurnProps) {
   // the message says why, with what can be done about it; an older one says why of another turn
   const says = last?.optimistic === 'failed' && last.problem === error?.message;
   if (says && unsaid.length === 0 && questions.length === 0) return null;
-  const isTold = last?.kind === 'error' && textOf(last.content).endsWith(error?.message ?? '');
+  const isReasonVisible =
+    last?.kind === 'error' && textOf(last.content).endsWith(error?.message ?? '');
 
   return (
     <section class="interrupted" aria-label="Interrupted">
       <p>
         <b>{ended ? 'Interrupted.' : 'Failed.'}</b>{' '}
-        {isTold && !tooLong ? 'You can go on from here.' : ''}
-        {!isTold && error?.message}
+        {isReasonVisible && !tooLong ? 'You can go on from here.' : ''}
+        {!isReasonVisible && error?.message}
         {tooLong && ' Claude has no room for all of it: compact it first, then go on.'}
         {questions.length > 0 && ' It was waiting for an answer; Claude will ask again.'} {problem}
       </p>

@@ -133,7 +133,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   async function act(action: SpokenAction): Promise<void> {
     switch (action.kind) {
       case 'recap':
-        recap.call(action.telling);
+        recap.call(action.level);
         break;
       case 'skip':
         recap.call('dive');
@@ -170,10 +170,10 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   const switches = {
     session,
     capabilities,
-    onOffersWanted: () => app.capabilities.want(id),
+    onCapabilitiesNeeded: () => app.capabilities.want(id),
     onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
   };
-  const isInterrupted = !running && isLeft(session);
+  const isInterrupted = !running && wasInterrupted(session);
   const remains = useInterruptedTurn(app.api, id, isInterrupted, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
@@ -259,7 +259,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           <CompletedSession
             api={app.api}
             session={session}
-            standing={recap.standing}
+            report={recap.report}
             onChanged={app.sessions.update}
             onNew={(gone) => onFresh(begunAnew(session, gone))}
           />
@@ -337,7 +337,7 @@ function backToField(): void {
 }
 
 /** Whether its last turn was interrupted or failed. */
-function isLeft({ error, state }: Session): boolean {
+function wasInterrupted({ error, state }: Session): boolean {
   return error !== null && state !== 'error';
 }
 

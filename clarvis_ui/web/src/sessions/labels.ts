@@ -9,10 +9,10 @@ export function titleOf(session: Session): string {
 }
 
 /** What others tell of a session, under the name that the list has for it now. */
-export function titled<Told extends { sessionId: string; title: string | null }>(
+export function titled<Item extends { sessionId: string; title: string | null }>(
   sessions: ReadonlyMap<string, Session>,
-  items: readonly Told[],
-): Told[] {
+  items: readonly Item[],
+): Item[] {
   return items.map((one) => {
     const session = sessions.get(one.sessionId);
     return session ? { ...one, title: titleOf(session) } : one;
@@ -54,7 +54,7 @@ export interface SessionStatus {
 
 /** What is known of a session beside its row in the list. */
 export interface LiveState {
-  attention: readonly Asked[];
+  attention: readonly AskedAttention[];
   doing: string | null;
   unread: boolean;
 }
@@ -121,32 +121,32 @@ function statusHere(session: Session, live: LiveState): SessionStatus {
   }
 }
 
-function wantedBy(attention: readonly Asked[]): string {
+function wantedBy(attention: readonly AskedAttention[]): string {
   const [first, ...others] = attention;
   if (!first) return 'waiting for you';
   return others.length > 0 ? `${sentenceOf(first)} · ${others.length} more` : sentenceOf(first);
 }
 
 /** As much of an open question as its words need. */
-export interface Asked {
+export interface AskedAttention {
   kind: string;
   tool: string | null;
   input: unknown;
 }
 
 /** What a session wants of the person, as one says it after its name: "wants to run npm test". */
-export function sentenceOf(attention: Asked): string {
+export function sentenceOf(attention: AskedAttention): string {
   if (attention.kind === 'plan') return 'has a plan ready';
   if (attention.kind === 'ceiling') return 'has reached the ceiling of its item';
   if (attention.kind === 'question') return questionOf(attention.input);
-  const deed = deedOf(attention.tool, attention.input);
-  return `wants to ${deed.verb}${deed.object === null ? '' : ` ${deed.object}`}`;
+  const action = toolActionOf(attention.tool, attention.input);
+  return `wants to ${action.verb}${action.object === null ? '' : ` ${action.object}`}`;
 }
 
 /** What a session does just now, by the last tool it called: "running npm test…". */
 export function activityOf(tool: string | null, input: unknown): string {
-  const deed = deedOf(tool, input);
-  return `${deed.doing}${deed.object === null ? '' : ` ${deed.object}`}…`;
+  const action = toolActionOf(tool, input);
+  return `${action.doing}${action.object === null ? '' : ` ${action.object}`}…`;
 }
 
 function questionOf(input: unknown): string {
@@ -157,14 +157,16 @@ function questionOf(input: unknown): string {
   return all.length > 1 ? `asks: ${first} (and ${all.length - 1} more)` : `asks: ${first}`;
 }
 
-interface Deed {
+interface ToolAction {
   verb: string;
   doing: string;
   object: string | null;
 }
 
 /** The verbs of the tools we know; the last is the field of the input that names the object. */
-const DEEDS: Readonly<Record<string, readonly [verb: string, doing: string, object: string]>> = {
+const TOOL_ACTIONS: Readonly<
+  Record<string, readonly [verb: string, doing: string, object: string]>
+> = {
   Bash: ['run', 'running', 'command'],
   Edit: ['edit', 'editing', 'file_path'],
   MultiEdit: ['edit', 'editing', 'file_path'],
@@ -181,7 +183,7 @@ const DEEDS: Readonly<Record<string, readonly [verb: string, doing: string, obje
   Agent: ['start a subagent:', 'subagent:', 'description'],
   Task: ['start a subagent:', 'subagent:', 'description'],
 };
-const PLAIN_DEEDS: Readonly<Record<string, readonly [verb: string, doing: string]>> = {
+const PLAIN_TOOL_ACTIONS: Readonly<Record<string, readonly [verb: string, doing: string]>> = {
   TodoWrite: ['write down its tasks', 'planning'],
   BashOutput: ['look at a running command', 'waiting for a command'],
   KillShell: ['stop a running command', 'stopping a command'],
@@ -189,14 +191,14 @@ const PLAIN_DEEDS: Readonly<Record<string, readonly [verb: string, doing: string
 };
 const OF_A_SERVER = /^mcp__(.+?)__(.+)$/;
 
-function deedOf(tool: string | null, input: unknown): Deed {
+function toolActionOf(tool: string | null, input: unknown): ToolAction {
   const name = tool ?? '';
-  if (Object.hasOwn(PLAIN_DEEDS, name)) {
-    const [verb, doing] = PLAIN_DEEDS[name] as readonly [string, string];
+  if (Object.hasOwn(PLAIN_TOOL_ACTIONS, name)) {
+    const [verb, doing] = PLAIN_TOOL_ACTIONS[name] as readonly [string, string];
     return { verb, doing, object: null };
   }
-  if (Object.hasOwn(DEEDS, name)) {
-    const [verb, doing, field] = DEEDS[name] as readonly [string, string, string];
+  if (Object.hasOwn(TOOL_ACTIONS, name)) {
+    const [verb, doing, field] = TOOL_ACTIONS[name] as readonly [string, string, string];
     const object = objectOf(field, fieldOf(input, field));
     if (object !== null) return { verb, doing, object };
   }
@@ -206,8 +208,8 @@ function deedOf(tool: string | null, input: unknown): Deed {
 }
 
 /** What a tool is wanted for: "Wants to run"; null where its own name says it best. */
-export function wishOf(tool: string): string | null {
-  const [verb] = (Object.hasOwn(DEEDS, tool) && DEEDS[tool]) || [];
+export function requestWords(tool: string): string | null {
+  const [verb] = (Object.hasOwn(TOOL_ACTIONS, tool) && TOOL_ACTIONS[tool]) || [];
   return verb === undefined ? null : `Wants to ${verb}`;
 }
 

@@ -10,7 +10,7 @@ import type { BrowserStorage } from '../lib/storage';
 import { persistedSignal } from '../lib/storage';
 import { groupByProject, matching } from '../sessions/groupByProject';
 import { groupByTime } from '../sessions/groupByTime';
-import type { Asked, LiveState } from '../sessions/labels';
+import type { AskedAttention, LiveState } from '../sessions/labels';
 import { isScanning, type Listing } from '../sessions/list';
 import { createUnread, type Unread } from '../sessions/unread';
 import { Icon } from '../ui/Icon';
@@ -28,7 +28,7 @@ export interface SidebarProps {
   selectedId: string | null;
   storage: BrowserStorage;
   /** Open questions by session. */
-  openAttention?: ReadonlyMap<string, readonly Asked[]>;
+  openAttention?: ReadonlyMap<string, readonly AskedAttention[]>;
   /** What sessions do just now, in words. */
   doing?: ReadonlyMap<string, string>;
   /** Above the list: what waits for the person. */
@@ -45,7 +45,7 @@ export interface SidebarProps {
 const ORDERS = ['project', 'recent'] as const;
 type Order = (typeof ORDERS)[number];
 
-const NO_QUESTIONS: readonly Asked[] = [];
+const NO_QUESTIONS: readonly AskedAttention[] = [];
 
 export function Sidebar(props: SidebarProps) {
   const { listing, newestFirst, selectedId, storage, onNew, onRename, onLeave } = props;

@@ -13,12 +13,12 @@ export interface CollapsibleProps {
 }
 
 /** A line that unfolds into everything behind it. */
-export function Collapsible({ name, class: look, summary, children }: CollapsibleProps) {
+export function Collapsible({ name, class: className, summary, children }: CollapsibleProps) {
   const { expandState, hold } = useThreadContext();
   const fold = expandState.signalOf(name);
   const open = fold.value;
   return (
-    <div class={look} data-open={open}>
+    <div class={className} data-open={open}>
       <button
         type="button"
         class="fold"

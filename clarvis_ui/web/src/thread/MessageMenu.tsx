@@ -17,8 +17,8 @@ export interface MessageMenuProps {
 export function MessageMenu(message: MessageMenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const notice = useSaid();
-  useDismissed(box, open, () => setOpen(false));
+  const notice = useNotice();
+  useDismissal(box, open, () => setOpen(false));
   // no transcript has it: no link would lead here, and no fork could begin here
   if (isUnwritten(message.uuid)) return null;
   return (
@@ -121,7 +121,7 @@ function walk(event: KeyboardEvent, list: HTMLElement | null, leave: () => void)
 }
 
 /** A short word that goes away by itself. */
-function useSaid(): { words: string; say(words: string): void } {
+function useNotice(): { words: string; say(words: string): void } {
   const [words, say] = useState('');
   useEffect(() => {
     if (!words) return;
@@ -131,7 +131,7 @@ function useSaid(): { words: string; say(words: string): void } {
   return { words, say };
 }
 
-function useDismissed(
+function useDismissal(
   box: { current: HTMLElement | null },
   open: boolean,
   dismiss: () => void,

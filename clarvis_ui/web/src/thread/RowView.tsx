@@ -141,7 +141,7 @@ function SlashCommand({ row }: { row: CommandRow }) {
   const menu = (
     <MessageMenu uuid={row.uuid} timestamp={null} text={row.output ?? row.typed ?? ''} />
   );
-  if (!row.output) return <Plain look="" words={typed} menu={menu} />;
+  if (!row.output) return <Plain className="" words={typed} menu={menu} />;
   return (
     <Collapsible name={row.key} class="aside" summary={typed}>
       {() => (
@@ -157,11 +157,11 @@ function SlashCommand({ row }: { row: CommandRow }) {
 function Line({ row }: { row: LineRow }) {
   const words = <span dir="auto">{row.words}</span>;
   const { detail } = row;
-  const look = { quiet: 'aside', bad: 'aside bad', edge: 'edge' }[row.tone];
+  const className = { quiet: 'aside', bad: 'aside bad', edge: 'edge' }[row.tone];
   const menu = <MessageMenu uuid={row.uuid} timestamp={null} text={detail ?? row.words} />;
-  if (!detail) return <Plain look={look} words={words} menu={menu} />;
+  if (!detail) return <Plain className={className} words={words} menu={menu} />;
   return (
-    <Collapsible name={row.key} class={look} summary={words}>
+    <Collapsible name={row.key} class={className} summary={words}>
       {() => (
         <>
           <Markdown text={detail} />
@@ -174,13 +174,13 @@ function Line({ row }: { row: LineRow }) {
 
 /** A line with nothing to unfold. */
 function Plain({
-  look,
+  className,
   words,
   menu,
-}: Record<'words' | 'menu', ComponentChildren> & { look: string }) {
+}: Record<'words' | 'menu', ComponentChildren> & { className: string }) {
   return (
     <div class="plain">
-      <p class={`quiet-line ${look}`}>{words}</p>
+      <p class={`quiet-line ${className}`}>{words}</p>
       {menu}
     </div>
   );

@@ -65,9 +65,9 @@ function Conversation(props: ThreadProps) {
   const writing = useComputed(() => partial.value && partialKey(partial.value)).value;
   useStreamHandover({ box, partial, writing, rows, expandState });
   useThreadShortcuts({ box, rows, window: virtualScroll, find, toBeginning: position.toBeginning });
-  useOwnWords(rows, virtualScroll);
+  useScrollToOwnPrompt(rows, virtualScroll);
   const announcement = useAnnouncement(rows);
-  const reader = useReaderOf(props, virtualScroll.hold);
+  const reader = useContextValue(props, virtualScroll.hold);
 
   return (
     <Around reader={reader} sought={find.open ? find.query.toLowerCase() : ''}>
@@ -125,7 +125,7 @@ interface AroundProps {
 }
 
 function useRows(current: readonly VisibleMessage[], running: boolean, hasOlder: boolean): Row[] {
-  const messages = useSteady(current);
+  const messages = useStableMessages(current);
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
   return useMemo(() => {
     const rows = reuseRows(before.current, rowsOf(messages, { running, hasOlder }));
@@ -135,7 +135,7 @@ function useRows(current: readonly VisibleMessage[], running: boolean, hasOlder:
 }
 
 /** The same array as long as it has the same messages. */
-function useSteady(messages: readonly VisibleMessage[]): readonly VisibleMessage[] {
+function useStableMessages(messages: readonly VisibleMessage[]): readonly VisibleMessage[] {
   const steady = useRef(messages);
   const before = steady.current;
   if (before.length !== messages.length || messages.some((message, at) => message !== before[at])) {
@@ -148,7 +148,7 @@ function useChunks(rows: readonly Row[]): readonly Chunk[] {
   return useMemo(() => chunksOf(rows), [rows]);
 }
 
-function useReaderOf(
+function useContextValue(
   { sessionId, workdir, waiting, unanswered, routed, expandState, ...acts }: ThreadProps,
   hold: ThreadContextValue['hold'],
 ): ThreadContextValue {
@@ -178,7 +178,7 @@ function useReaderOf(
 }
 
 /** Scrolls to the end when the person sends a message. */
-function useOwnWords(rows: readonly Row[], { toEnd }: VirtualScroll): void {
+function useScrollToOwnPrompt(rows: readonly Row[], { toEnd }: VirtualScroll): void {
   const last = rows.at(-1);
   const ownPrompt =
     last?.kind === 'prompt' && last.message.optimistic === 'sending' ? last.key : undefined;

@@ -16,7 +16,7 @@ export interface StreamHandoverOptions {
 }
 
 /** What the person did with the block while it was written. */
-interface Left {
+interface Handover {
   text: string;
   unfolded: boolean;
   selected: TextSelection | null;
@@ -36,7 +36,7 @@ export function useStreamHandover({
   expandState,
 }: StreamHandoverOptions): void {
   const before = useRef<Partial | null>(null);
-  const handover = useRef<Left | null>(null);
+  const handover = useRef<Handover | null>(null);
 
   // effects of signals run before the next drawing: the finished block is still on the page
   useLayoutEffect(

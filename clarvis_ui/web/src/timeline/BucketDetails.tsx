@@ -1,4 +1,4 @@
-import type { Said, Timeline } from '../api/timeline';
+import type { PromptLine, Timeline } from '../api/timeline';
 import { messageHref } from '../app/routes';
 import { count, fullTime } from '../lib/format';
 import { Icon } from '../ui/Icon';
@@ -38,8 +38,8 @@ export function BucketDetails({
           <p>{columnWords(column)}</p>
         </div>
         <nav aria-label="Other times">
-          <Way column={before} label="Earlier" icon="back" hrefOf={hrefOf} />
-          <Way column={after} label="Later" icon="unfold" hrefOf={hrefOf} />
+          <AdjacentColumn column={before} label="Earlier" icon="back" hrefOf={hrefOf} />
+          <AdjacentColumn column={after} label="Later" icon="unfold" hrefOf={hrefOf} />
         </nav>
       </header>
       <div aria-live="polite" aria-busy={timeline === null && problem === ''}>
@@ -70,7 +70,7 @@ export function BucketDetails({
   );
 }
 
-function Way(props: {
+function AdjacentColumn(props: {
   column: Column | undefined;
   label: string;
   icon: 'back' | 'unfold';
@@ -99,7 +99,7 @@ function Way(props: {
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-function Prompt({ prompt, session, step }: { prompt: Said; session: boolean; step: Step }) {
+function Prompt({ prompt, session, step }: { prompt: PromptLine; session: boolean; step: Step }) {
   const then = prompt.at === null ? Number.NaN : Date.parse(prompt.at);
   const days = step === 'week' || step === 'month';
   return (

@@ -20,7 +20,7 @@ const LANE = 56;
 const LABEL = 24;
 const MIN_HEIGHT = 2;
 
-/** What was done, a lane for each kind of deed; every column leads to what was discussed then. */
+/** What was done, a lane for each kind of action; every column leads to what was discussed then. */
 export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
   const drawing = useRef<SVGSVGElement>(null);
   const pointed = useHoveredColumn(columns.length, (lifted) => {

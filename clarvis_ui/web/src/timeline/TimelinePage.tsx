@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Session } from '../api/sessions';
-import type { Looked } from '../api/timeline';
+import type { TimelineQuery } from '../api/timeline';
 import { BackButton } from '../app/BackButton';
 import { sessionHref, timelineHref } from '../app/routes';
 import type { AppStore } from '../app/store';
@@ -20,10 +20,10 @@ const MAX_PROMPTS = 200;
 const PAUSE_MS = 1000;
 
 /** The timeline of a session, a project or all. The address has the query. */
-export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline: Looked }) {
+export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline: TimelineQuery }) {
   const { session, workdir, span } = query;
-  const whole = useLooking(app, 0);
-  const near = useLooking(app, MAX_PROMPTS);
+  const whole = useTimelineStore(app, 0);
+  const near = useTimelineStore(app, MAX_PROMPTS);
   const news = lastNews(app.sessions.newestFirst.value, query);
   const timeline = whole.timeline.value;
   const close = near.timeline.value;
@@ -33,8 +33,8 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
   const column = columns[at];
   const [from, to] = [column?.from, column?.to];
 
-  useAsked(whole, { session, workdir, span: null }, news);
-  useAsked(near, from && to ? { session, workdir, span: { from, to } } : null, news);
+  useTimelineQuery(whole, { session, workdir, span: null }, news);
+  useTimelineQuery(near, from && to ? { session, workdir, span: { from, to } } : null, news);
 
   const hrefOf = (one: Column) =>
     timelineHref({ session, workdir, span: { from: one.from, to: one.to } });
@@ -98,14 +98,14 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
   );
 }
 
-function useLooking(app: AppStore, prompts: number): TimelineStore {
+function useTimelineStore(app: AppStore, prompts: number): TimelineStore {
   const store = useMemo(() => createTimelineStore(app.api, prompts), [app, prompts]);
   useEffect(() => store.stop, [store]);
   return store;
 }
 
 /** Asks at once for something else, and after a pause when there is news of the same. */
-function useAsked(store: TimelineStore, query: Looked | null, news: string): void {
+function useTimelineQuery(store: TimelineStore, query: TimelineQuery | null, news: string): void {
   const queryKey = JSON.stringify(query);
   useEffect(() => {
     if (query !== null) void store.load(query);
@@ -118,7 +118,7 @@ function useAsked(store: TimelineStore, query: Looked | null, news: string): voi
 }
 
 /** When something was last said there. */
-function lastNews(newestFirst: readonly Session[], { session, workdir }: Looked): string {
+function lastNews(newestFirst: readonly Session[], { session, workdir }: TimelineQuery): string {
   const newest = newestFirst.find((one) =>
     session === null ? workdir === null || one.workdir === workdir : one.id === session,
   );

@@ -20,10 +20,10 @@ const MIN_COLUMNS = 14;
 
 const NOTHING: Done = { prompts: 0, tools: 0, edits: 0, compactions: 0, output: 0, costUsd: 0 };
 
-type Told = Pick<Timeline, 'buckets' | 'by'> & Partial<Pick<Timeline, 'completion'>>;
+type DrawnTimeline = Pick<Timeline, 'buckets' | 'by'> & Partial<Pick<Timeline, 'completion'>>;
 
 /** Every hour, day, week or month from the first to the last, also those without anything. */
-export function columnsOf(timeline: Told): Column[] {
+export function columnsOf(timeline: DrawnTimeline): Column[] {
   const { buckets, by, completion = [] } = timeline;
   const steps: readonly Step[] = by === 'hour' ? ['hour', 'day'] : ['day', 'week', 'month'];
   for (const step of steps) {
@@ -140,7 +140,7 @@ export function shortName({ from, step }: Column): string {
 
 // ---- the plot ----
 
-/** One row of the plot: a kind of deed, and how tall its bar is in every column, from 0 to 1. */
+/** One row of the plot: a kind of action, and how tall its bar is in every column, from 0 to 1. */
 export interface Lane {
   key: keyof Done | 'covered';
   label: string;

@@ -2,13 +2,13 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { createLatestRequest } from '../api/request';
 import type { Failure } from '../api/result';
-import type { Looked, Timeline } from '../api/timeline';
+import type { Timeline, TimelineQuery } from '../api/timeline';
 
 export interface TimelineStore {
   /** Null until the latest query is answered. */
   readonly timeline: ReadonlySignal<Timeline | null>;
   readonly failure: ReadonlySignal<Failure | null>;
-  load(query: Looked): Promise<void>;
+  load(query: TimelineQuery): Promise<void>;
   stop(): void;
 }
 
@@ -26,7 +26,7 @@ export function createTimelineStore(api: Pick<Api, 'timeline'>, prompts: number)
     request.stop();
   }
 
-  async function ask(query: Looked): Promise<void> {
+  async function ask(query: TimelineQuery): Promise<void> {
     stop();
     const name = JSON.stringify(query);
     // for the same query, the old answer stays until the new one

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Used } from '../api/usage';
+import type { UsageRow } from '../api/usage';
 import { money, roughly } from '../lib/format';
 import { bars } from './bars';
 
 export interface RankedListProps {
   title: string;
-  rows: readonly Used[];
+  rows: readonly UsageRow[];
   /** Where a row leads, if anywhere. */
   href(key: string): string | null;
 }
@@ -45,7 +45,7 @@ export function RankedList({ title, rows, href }: RankedListProps) {
   );
 }
 
-function Name({ used, href }: { used: Used; href: string | null }) {
+function Name({ used, href }: { used: UsageRow; href: string | null }) {
   if (href === null) {
     return (
       <span dir="auto" title={used.key}>

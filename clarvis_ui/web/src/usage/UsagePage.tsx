@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../api/sessions';
-import type { Amount, Usage, UsageBy, Used } from '../api/usage';
+import type { Amount, Usage, UsageBy, UsageRow } from '../api/usage';
 import { BackButton } from '../app/BackButton';
 import { sessionHref, timelineHref } from '../app/routes';
 import type { AppStore } from '../app/store';
@@ -30,14 +30,14 @@ const RANKED: readonly { by: UsageBy; title: string }[] = [
   { by: 'session', title: 'By session' },
 ];
 
-type Found = Partial<Record<UsageBy, Usage>>;
+type LoadedUsage = Partial<Record<UsageBy, Usage>>;
 
 /** Tokens and cost, from the transcripts. */
 export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) {
   const { api, sessions } = app;
-  const spent = useGathered(useComputed(() => usageChangeKey(sessions.listing.value)).value);
+  const spent = useThrottled(useComputed(() => usageChangeKey(sessions.listing.value)).value);
   const [days, setDays] = useState<number | null>(30);
-  const [loaded, setFound] = useState<Found>({});
+  const [loaded, setLoaded] = useState<LoadedUsage>({});
   const [problem, setProblem] = useState('');
 
   useAbortableEffect(
@@ -46,7 +46,7 @@ export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) 
       const load = async (by: UsageBy) => {
         const outcome = await api.usage(by, after, signal);
         if (signal.aborted) return;
-        if (outcome.ok) setFound((before) => ({ ...before, [by]: outcome.value }));
+        if (outcome.ok) setLoaded((before) => ({ ...before, [by]: outcome.value }));
         setProblem(outcome.ok ? '' : outcome.failure.sentence);
       };
       for (const by of ['day', 'project', 'model', 'session'] as const) void load(by);
@@ -99,7 +99,7 @@ export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) 
 }
 
 /** The value as it was a moment ago: what changes often is not asked for each time. */
-function useGathered(value: string): string {
+function useThrottled(value: string): string {
   const [seen, setSeen] = useState(value);
   const latest = useRef(value);
   latest.current = value;
@@ -113,7 +113,7 @@ function useGathered(value: string): string {
 }
 
 /** Sessions under the names that the list has for them now. */
-function named(sessions: ReadonlyMap<string, Session>, used: readonly Used[]): Used[] {
+function named(sessions: ReadonlyMap<string, Session>, used: readonly UsageRow[]): UsageRow[] {
   return used.map((one) => {
     const session = sessions.get(one.key);
     return session ? { ...one, label: titleOf(session) } : one;

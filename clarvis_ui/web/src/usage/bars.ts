@@ -1,8 +1,8 @@
-import type { Used } from '../api/usage';
+import type { UsageRow } from '../api/usage';
 
 /** One bar of a plot: where it stands and how tall it is, from 0 to 1. */
 export interface Bar {
-  used: Used;
+  used: UsageRow;
   share: number;
 }
 
@@ -12,11 +12,11 @@ const MIN_BARS = 14;
 /** What a plot shows: days, or weeks where there are more days than it has room for. */
 export interface Spans {
   step: 'day' | 'week';
-  rows: Used[];
+  rows: UsageRow[];
 }
 
 /** All of the time from the first to the last, in as many bars as there is room for. */
-export function overTime(rows: readonly Used[], most: number): Spans {
+export function overTime(rows: readonly UsageRow[], most: number): Spans {
   const days = daily(rows, most);
   const first = rows.find((row) => row.key !== '')?.key;
   const firstShown = days[0]?.key;
@@ -25,8 +25,8 @@ export function overTime(rows: readonly Used[], most: number): Spans {
 }
 
 /** The same by weeks, each named by its Monday. */
-function weekly(rows: readonly Used[], most: number): Used[] {
-  const weeks = new Map<string, Used>();
+function weekly(rows: readonly UsageRow[], most: number): UsageRow[] {
+  const weeks = new Map<string, UsageRow>();
   for (const row of rows) {
     if (row.key === '') continue;
     const key = mondayOf(row.key);
@@ -42,7 +42,7 @@ function weekly(rows: readonly Used[], most: number): Used[] {
   }
   const keys = [...weeks.keys()].sort();
   const [first, last] = [keys[0], keys.at(-1)];
-  const bars: Used[] = [];
+  const bars: UsageRow[] = [];
   for (let week = last; first && week && week >= first && bars.length < most; ) {
     bars.unshift(weeks.get(week) ?? nothing(week));
     week = moved(week, -7);
@@ -56,12 +56,12 @@ function mondayOf(day: string): string {
 }
 
 /** Every day from the first to the last, also those on which nothing was used. */
-export function daily(rows: readonly Used[], most: number): Used[] {
+export function daily(rows: readonly UsageRow[], most: number): UsageRow[] {
   const days = new Map(rows.filter((row) => row.key !== '').map((row) => [row.key, row]));
   const first = rows.find((row) => row.key !== '')?.key;
   const last = rows.at(-1)?.key;
   if (!first || !last) return [];
-  const bars: Used[] = [];
+  const bars: UsageRow[] = [];
   // counted from the end: the newest are what one wants to see
   for (
     let day = last;
@@ -80,14 +80,14 @@ function moved(day: string, by: number): string {
   return then.toISOString().slice(0, 10);
 }
 
-function nothing(key: string): Used {
+function nothing(key: string): UsageRow {
   return { key, label: key, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
 }
 
 /** Heights in proportion to the cost; where nothing has a price, to what was said. */
-export function bars(rows: readonly Used[]): Bar[] {
+export function bars(rows: readonly UsageRow[]): Bar[] {
   const priced = rows.some((row) => row.costUsd > 0);
-  const size = (row: Used): number => (priced ? row.costUsd : row.output);
+  const size = (row: UsageRow): number => (priced ? row.costUsd : row.output);
   const tallest = Math.max(0, ...rows.map(size));
   return rows.map((used) => ({ used, share: tallest > 0 ? size(used) / tallest : 0 }));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readSpecification, readStanding } from '../../src/api/resume';
-import { readUsage, type Used } from '../../src/api/usage';
+import { readResumeReport, readSpecification } from '../../src/api/resume';
+import { readUsage, type UsageRow } from '../../src/api/usage';
 import { createBrowserStorage } from '../../src/lib/storage';
 import {
   AWAY_MS,
@@ -13,7 +13,7 @@ import { bars, daily, overTime } from '../../src/usage/bars';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-function used(key: string, costUsd: number, output = 0): Used {
+function used(key: string, costUsd: number, output = 0): UsageRow {
   return { key, label: key, input: 0, output, cacheRead: 0, cacheWrite: 0, costUsd };
 }
 
@@ -72,15 +72,15 @@ test('the tallest bar is whole, and without prices words count', () => {
 });
 
 test('answers of another version cost a detail and not the page', () => {
-  expect(readStanding(null)).toBeNull();
-  expect(readStanding({ next: { kind: 'dance' } })?.next.kind).toBe('done');
-  const standing = readStanding({
+  expect(readResumeReport(null)).toBeNull();
+  expect(readResumeReport({ next: { kind: 'dance' } })?.next.kind).toBe('done');
+  const report = readResumeReport({
     turns: [{ prompt: 'a', reply: 'b' }],
     progress: { items: 2, done: 1, percent: 50, tasks: [{ text: 'x', state: 'pending' }] },
     coverage: { categories: [{ name: 'Safety', missing: ['locks'] }] },
     choices: ['resume', 'fresh'],
   });
-  expect(standing).toMatchObject({
+  expect(report).toMatchObject({
     turns: [{ prompt: 'a', reply: 'b', tools: 0, whole: true }],
     open: ['x'],
     coverage: { categories: [{ name: 'Safety', missing: ['locks'] }], problem: null },
@@ -90,7 +90,7 @@ test('answers of another version cost a detail and not the page', () => {
 });
 
 test('a new session is told where the old one stood', () => {
-  const standing = readStanding({
+  const report = readResumeReport({
     next: { kind: 'continue', text: 'build it', prompt: 'Continue with: build it' },
     recap: { quick: 'We built half of it.' },
     decisions: [{ about: 'Which colour?', decision: 'red', reason: 'it is warm' }],
@@ -99,8 +99,8 @@ test('a new session is told where the old one stood', () => {
     warnings: [{ code: 'directory_gone', message: 'Its directory is gone.' }],
     choices: ['resume', 'fresh'],
   });
-  expect(standing?.gone).toBe(true);
-  expect(standing && handoverPrompt(standing, '/code/shop')).toBe(
+  expect(report?.gone).toBe(true);
+  expect(report && handoverPrompt(report, '/code/shop')).toBe(
     [
       'This goes on from an earlier session. We built half of it.',
       'Decided there:\n- Which colour?: red (it is warm)',
@@ -127,7 +127,7 @@ test('a checklist is read with its categories, and what is odd in it is left out
   };
   const next = { category: 'security', item: 'auditing', prompt: 'Let’s go on' };
   const checklist = { file: 'c.yml', items: 4, done: 3, percent: 75, readiness: 61, next };
-  const standing = readStanding({
+  const report = readResumeReport({
     coverage: {
       ...checklist,
       complete: false,
@@ -136,13 +136,13 @@ test('a checklist is read with its categories, and what is odd in it is left out
     outcome: 'givenUp',
     specification: 'SPEC.md',
   });
-  expect(standing?.coverage).toMatchObject({ percent: 75, readiness: 61, next, read: true });
-  expect(standing?.coverage?.categories).toEqual([
+  expect(report?.coverage).toMatchObject({ percent: 75, readiness: 61, next, read: true });
+  expect(report?.coverage?.categories).toEqual([
     { ...category, keyPoints: [{ text: 'Only admins.', at: '2026-03-01' }] },
     expect.objectContaining({ name: 'odd', status: 'not_started', missing: [], asked: null }),
   ]);
-  expect(standing).toMatchObject({ outcome: 'givenUp', specification: 'SPEC.md' });
-  expect(readStanding({ outcome: 'else' })).toMatchObject({ outcome: null, coverage: null });
+  expect(report).toMatchObject({ outcome: 'givenUp', specification: 'SPEC.md' });
+  expect(readResumeReport({ outcome: 'else' })).toMatchObject({ outcome: null, coverage: null });
 });
 
 test('a specification needs a file', () => {

@@ -97,10 +97,10 @@ const lines = (words: string): string[] => words.split('\n');
 
 describe('words that mean a button', () => {
   test.each(lines(QUICK))('%s → quick', (words) => {
-    expect(spokenActionOf(words)).toEqual({ kind: 'recap', telling: 'quick' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'recap', level: 'quick' });
   });
   test.each(lines(DETAILED))('%s → detailed', (words) => {
-    expect(spokenActionOf(words)).toEqual({ kind: 'recap', telling: 'detailed' });
+    expect(spokenActionOf(words)).toEqual({ kind: 'recap', level: 'detailed' });
   });
   test.each(lines(SKIP))('%s → skip', (words) => {
     expect(spokenActionOf(words)).toEqual({ kind: 'skip' });

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { failed, type Outcome, success } from '../../src/api/result';
-import type { Accepted, Offers, Prompt } from '../../src/api/send';
+import type { Accepted, Capabilities, Prompt } from '../../src/api/send';
 import { createBrowserStorage } from '../../src/lib/storage';
 import { createNewSessionStore, type NewSessionStore } from '../../src/newSession/store';
 
-const OFFERS: Offers = {
+const OFFERS: Capabilities = {
   commands: [],
   models: [{ value: 'opus', displayName: 'Opus', description: null }],
   modes: ['default', 'plan'],
@@ -21,7 +21,7 @@ const storage = createBrowserStorage({
   },
   removeItem: () => {},
 });
-const offersIn = vi.fn<(workdir: string) => Promise<Outcome<Offers>>>();
+const offersIn = vi.fn<(workdir: string) => Promise<Outcome<Capabilities>>>();
 const send = vi.fn<(prompt: Prompt) => Promise<Outcome<Accepted>>>();
 const go = vi.fn<(sessionId: string) => void>();
 
@@ -53,7 +53,7 @@ describe('starting', () => {
       permissionMode: 'plan',
     });
     expect(go).toHaveBeenCalledExactlyOnceWith('new');
-    expect([newSession.isShown.value, newSession.text.value]).toEqual([false, '']);
+    expect([newSession.isOpen.value, newSession.text.value]).toEqual([false, '']);
   });
 
   test('sends along what is to be appended to the system prompt, once', async () => {
@@ -114,7 +114,7 @@ describe('starting', () => {
     newSession.write('fix it');
     await newSession.start();
     expect(newSession.failure.value?.sentence).toBe('It lies outside.');
-    expect([newSession.isShown.value, newSession.text.value]).toEqual([true, 'fix it']);
+    expect([newSession.isOpen.value, newSession.text.value]).toEqual([true, 'fix it']);
     expect(go).not.toHaveBeenCalled();
   });
 });
@@ -150,7 +150,7 @@ describe('what can be chosen', () => {
   });
 
   test('is that of the directory that was chosen last', async () => {
-    const answers = new Map<string, (outcome: Outcome<Offers>) => void>();
+    const answers = new Map<string, (outcome: Outcome<Capabilities>) => void>();
     offersIn.mockImplementation((workdir) => new Promise((done) => answers.set(workdir, done)));
     newSession.show('/slow');
     newSession.choose('/quick');
@@ -190,7 +190,7 @@ describe('beginning anew', () => {
   test('offers directory, words, model and mode, and sends nothing by itself', async () => {
     newSession.showPreset(FRESH);
     await vi.waitFor(() => expect(newSession.capabilities.value).not.toBeNull());
-    expect(newSession.isShown.value).toBe(true);
+    expect(newSession.isOpen.value).toBe(true);
     expect([newSession.workdir.value, newSession.text.value]).toEqual(['/code/old', FRESH.text]);
     expect([newSession.model.value, newSession.mode.value]).toEqual(['opus', 'plan']);
     expect(send).not.toHaveBeenCalled();

@@ -1,5 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { type Found, type Hit, readFound, searchQuery, type Wanted } from '../../src/api/search';
+import {
+  type Hit,
+  readSearchResponse,
+  type SearchResponse,
+  searchQuery,
+  type Wanted,
+} from '../../src/api/search';
 import {
   createSearchStore,
   hitHref,
@@ -13,7 +19,12 @@ import { FakeApi } from '../support/fakes';
 
 const hit = (uuid: string) => ({ sessionId: 's', uuid, snippet: [{ text: 'x', match: true }] });
 const answer = (uuids: string[], changes: object = {}) =>
-  readFound({ hits: uuids.map(hit), cursor: null, index: { stage: 'ready' }, ...changes }) as Found;
+  readSearchResponse({
+    hits: uuids.map(hit),
+    cursor: null,
+    index: { stage: 'ready' },
+    ...changes,
+  }) as SearchResponse;
 const wanted = (words: string): Wanted => ({ words, kind: null, workdir: null, best: false });
 
 let api: FakeApi;
@@ -85,10 +96,10 @@ test.each([
 });
 
 test('what is strange in an answer costs a detail only', () => {
-  const read = readFound({ hits: [null, 7, { uuid: 'a' }, hit('a')], cursor: 7 });
+  const read = readSearchResponse({ hits: [null, 7, { uuid: 'a' }, hit('a')], cursor: 7 });
   expect(read?.hits).toHaveLength(1);
   expect(read?.index.stage).toBe('ready');
-  expect(readFound(null)).toBeNull();
+  expect(readSearchResponse(null)).toBeNull();
 });
 
 test('the parameters of a request', () => {

@@ -4,7 +4,7 @@ import type { Specification } from '../../src/api/resume';
 import type { Wanted } from '../../src/api/search';
 import type { Prompt } from '../../src/api/send';
 import type { Health, Session, SessionsPage } from '../../src/api/sessions';
-import type { Looked } from '../../src/api/timeline';
+import type { TimelineQuery } from '../../src/api/timeline';
 import type { PageVisibility } from '../../src/lib/poller';
 
 /** A server in memory: what it has can be changed, and it can be away. */
@@ -113,9 +113,9 @@ export class FakeApi implements Api {
   archive = () => this.say('archive');
   resume = (id: string) => this.say('resume', id);
   recap = (id: string) => this.say('recap', id);
-  telling = () => this.say('telling');
-  prefer = (telling: string) => this.say('prefer', telling);
-  timeline = (query: Looked, prompts: number) => this.say('timeline', query, prompts);
+  recapLevel = () => this.say('recapLevel');
+  prefer = (level: string) => this.say('prefer', level);
+  timeline = (query: TimelineQuery, prompts: number) => this.say('timeline', query, prompts);
   usage = (by: string, after: string | null) => this.say('usage', by, after);
   switchArchive = (on: boolean) => this.say('switchArchive', on);
   restore = (id: string) => this.say('restore', id);

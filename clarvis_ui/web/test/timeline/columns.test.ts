@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   type Bucket,
-  type Looked,
   readTimeline,
   type Timeline,
+  type TimelineQuery,
   timelineQuery,
 } from '../../src/api/timeline';
 import {
@@ -163,7 +163,7 @@ test('what was done, in words', () => {
 
 // ---- asking ----
 
-const WHOLE: Looked = { session: null, workdir: '/code', span: null };
+const WHOLE: TimelineQuery = { session: null, workdir: '/code', span: null };
 const timelineOf = (complete: boolean, prompts = 0) =>
   readTimeline({ by: 'day', total: { prompts }, complete }) as Timeline;
 

@@ -82,8 +82,8 @@ function Lines({ text }: { text: string }) {
   return (
     <pre>
       {spans.map((span, at) =>
-        span.look ? (
-          <span key={at} class={span.look}>
+        span.className ? (
+          <span key={at} class={span.className}>
             {span.text}
           </span>
         ) : (

@@ -5,7 +5,7 @@ import { HAS_CONTROLS, SEQUENCES } from './ansiEscapes';
 export interface AnsiSpan {
   text: string;
   /** Classes of ansi.css; empty for plain text. */
-  look: string;
+  className: string;
 }
 
 interface Pen {
@@ -19,24 +19,24 @@ type Mark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'strike';
 const BLANK: Pen = { fg: null, bg: null, marks: new Set() };
 
 export function spansOf(output: string): AnsiSpan[] {
-  if (!HAS_CONTROLS.test(output)) return output ? [{ text: output, look: '' }] : [];
+  if (!HAS_CONTROLS.test(output)) return output ? [{ text: output, className: '' }] : [];
   const text = overwritten(output);
   const spans: AnsiSpan[] = [];
   let pen = BLANK;
-  let look = '';
+  let className = '';
   let from = 0;
   const add = (piece: string) => {
     if (!piece) return;
     const last = spans.at(-1);
-    if (last && last.look === look) last.text += piece;
-    else spans.push({ text: piece, look });
+    if (last && last.className === className) last.text += piece;
+    else spans.push({ text: piece, className });
   };
   for (const match of text.matchAll(SEQUENCES)) {
     add(text.slice(from, match.index));
     from = match.index + match[0].length;
     if (match[1] === undefined) continue;
     pen = changed(pen, match[1]);
-    look = lookOf(pen);
+    className = classNameOf(pen);
   }
   add(text.slice(from));
   return spans;
@@ -137,7 +137,7 @@ function nearest(red: number, green: number, blue: number): number {
   return hue + (most > 200 ? 8 : 0);
 }
 
-function lookOf({ fg, bg, marks }: Pen): string {
+function classNameOf({ fg, bg, marks }: Pen): string {
   const looks: string[] = [];
   if (fg !== null) looks.push(`ansi-fg${fg}`);
   if (bg !== null) looks.push(`ansi-bg${bg}`);

@@ -1,7 +1,7 @@
 import type { Denier } from '../../api/messages';
 import { count, counted } from '../../lib/format';
 import { stripControls } from '../../lib/sanitize';
-import { wishOf } from '../../sessions/labels';
+import { requestWords } from '../../sessions/labels';
 import { type Fields, fieldsOf, listOf, stringOf, type ToolResult } from '../blocks';
 import { compare } from '../diff';
 
@@ -71,7 +71,7 @@ export function summarize(call: ToolCall): ToolSummary {
 
 /** A call that begins only once the person has answered. */
 export function summarizePending(call: ToolCall): ToolSummary {
-  const pendingWords = wishOf(call.name);
+  const pendingWords = requestWords(call.name);
   const summary = summarize(call);
   return { ...summary, verb: pendingWords ?? summary.verb, outcome: 'waits for you', tone: 'asks' };
 }
@@ -83,7 +83,7 @@ export function summarizeUnanswered(call: ToolCall): ToolSummary {
 
 /** What Claude wanted to do, and may not have done. */
 function wantedOf({ name }: ToolCall): string | null {
-  return wishOf(name)?.replace('Wants', 'Wanted') ?? null;
+  return requestWords(name)?.replace('Wants', 'Wanted') ?? null;
 }
 
 function toneOf(outcome: string): SummaryTone {
@@ -373,10 +373,10 @@ function rarerWords(name: string, input: Fields, task: string | null): Words {
       return plainly('Wrote to', 'Writing to', input.to ?? input.recipient);
     default: {
       const verb = mcpName(name);
-      const telling = Object.values(input).find(
+      const keyField = Object.values(input).find(
         (value) => typeof value === 'string' && value !== '' && value.length < 200,
       );
-      return { verb, doing: verb, object: stringOf(telling), as: 'code', outcome: lines };
+      return { verb, doing: verb, object: stringOf(keyField), as: 'code', outcome: lines };
     }
   }
 }

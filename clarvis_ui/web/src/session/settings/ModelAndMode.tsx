@@ -1,4 +1,4 @@
-import type { Offers } from '../../api/send';
+import type { Capabilities } from '../../api/send';
 import type { Session } from '../../api/sessions';
 import { Select } from '../../ui/Select';
 import { modelName } from '../contextUsage';
@@ -6,12 +6,17 @@ import { modeLabel } from './modeLabels';
 
 export interface ModelAndModeProps {
   session: Session;
-  capabilities: Offers | null;
-  onOffersWanted(): void;
+  capabilities: Capabilities | null;
+  onCapabilitiesNeeded(): void;
   onMode(mode: { permissionMode?: string; model?: string }): void;
 }
 
-export function ModelSelect({ session, capabilities, onOffersWanted, onMode }: ModelAndModeProps) {
+export function ModelSelect({
+  session,
+  capabilities,
+  onCapabilitiesNeeded,
+  onMode,
+}: ModelAndModeProps) {
   const model = capabilities?.models.find(
     ({ value, displayName }) => value === session.model || displayName === session.model,
   );
@@ -29,7 +34,7 @@ export function ModelSelect({ session, capabilities, onOffersWanted, onMode }: M
               description,
             }))
       }
-      onWant={onOffersWanted}
+      onWant={onCapabilitiesNeeded}
       onChoose={(model) => onMode({ model })}
     />
   );
@@ -45,7 +50,12 @@ const MEANING: Readonly<Record<string, string>> = {
   auto: 'Judges by itself what is safe',
 };
 
-export function ModeSelect({ session, capabilities, onOffersWanted, onMode }: ModelAndModeProps) {
+export function ModeSelect({
+  session,
+  capabilities,
+  onCapabilitiesNeeded,
+  onMode,
+}: ModelAndModeProps) {
   const mode = session.permissionMode ?? 'default';
   return (
     <Select
@@ -61,7 +71,7 @@ export function ModeSelect({ session, capabilities, onOffersWanted, onMode }: Mo
               description: MEANING[value] ?? null,
             }))
       }
-      onWant={onOffersWanted}
+      onWant={onCapabilitiesNeeded}
       onChoose={(permissionMode) => onMode({ permissionMode })}
     />
   );

@@ -1,10 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Api } from '../../api/client';
-import type { Offers, SlashCommand } from '../../api/send';
+import type { Capabilities, SlashCommand } from '../../api/send';
 
 /** The capabilities of sessions, read when needed and held for a while. */
 export interface CapabilityStore {
-  of(sessionId: string): ReadonlySignal<Offers | null>;
+  of(sessionId: string): ReadonlySignal<Capabilities | null>;
   /** Reads them, unless they are fresh. */
   want(sessionId: string): void;
   forget(): void;
@@ -40,7 +40,7 @@ export function createCapabilityStore(
 }
 
 function empty() {
-  return signal<Offers | null>(null);
+  return signal<Capabilities | null>(null);
 }
 
 const COMMAND_START = /^\/([^\s/]*)$/;

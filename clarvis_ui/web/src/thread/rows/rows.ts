@@ -83,7 +83,7 @@ class Reading {
   private readonly main: VisibleMessage[] = [];
   private readonly calls = new Set<string>();
   private readonly tasks = new TaskList();
-  private readonly found: Row[] = [];
+  private readonly built: Row[] = [];
   private lastTime: number | null = null;
 
   constructor(
@@ -128,11 +128,11 @@ class Reading {
       this.time(message);
       this.message(message, this.circumstances.running && at >= lastPrompt);
     }
-    return groupTools(this.found);
+    return groupTools(this.built);
   }
 
   private add(row: Row): void {
-    this.found.push(row);
+    this.built.push(row);
   }
 
   /** After a long pause it helps to know when one went on. */
@@ -268,9 +268,9 @@ class Reading {
 
   private command(message: VisibleMessage): void {
     const { typed, output } = commandOf(wordsOf(message));
-    const last = this.found.at(-1);
+    const last = this.built.at(-1);
     if (!typed && last?.kind === 'command' && last.output === null) {
-      this.found[this.found.length - 1] = { ...last, output };
+      this.built[this.built.length - 1] = { ...last, output };
       return;
     }
     if (!typed && !output) return;
@@ -280,10 +280,10 @@ class Reading {
 
   /** The boundary and the summary behind it are one line. */
   private compaction(message: VisibleMessage): void {
-    const last = this.found.at(-1);
+    const last = this.built.at(-1);
     const summary = message.role === 'user' ? wordsOf(message) : null;
     if (summary !== null && last?.kind === 'line' && last.tone === 'edge' && !last.detail) {
-      this.found[this.found.length - 1] = { ...last, detail: summary };
+      this.built[this.built.length - 1] = { ...last, detail: summary };
       return;
     }
     this.line(message, 'edge', 'Compacted here', summary);
@@ -296,11 +296,11 @@ class Reading {
       this.line(message, 'bad', words, detail);
       return;
     }
-    const last = this.found.at(-1);
+    const last = this.built.at(-1);
     const again = last?.kind === 'line' ? last.again : NO_UUIDS;
     if (last?.kind === 'line' && last.words === retried(words, again.length)) {
       const more = [...again, message.uuid];
-      this.found[this.found.length - 1] = {
+      this.built[this.built.length - 1] = {
         ...last,
         words: retried(words, more.length),
         again: more,

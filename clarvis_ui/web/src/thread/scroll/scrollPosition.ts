@@ -8,18 +8,18 @@ export type ScrollPosition =
 const NAME = 'clarvis.reading';
 const MAX_SESSIONS = 300;
 
-type Kept = [session: string, key: string, uuid: string, offset: number][];
+type Entries = [session: string, key: string, uuid: string, offset: number][];
 
-function read(storage: Storage): Kept {
+function read(storage: Storage): Entries {
   try {
     const stored: unknown = JSON.parse(storage.getItem(NAME) ?? '[]');
-    return Array.isArray(stored) ? stored.filter(isKept) : [];
+    return Array.isArray(stored) ? stored.filter(isEntry) : [];
   } catch {
     return [];
   }
 }
 
-function isKept(raw: unknown): raw is Kept[number] {
+function isEntry(raw: unknown): raw is Entries[number] {
   return (
     Array.isArray(raw) &&
     raw.slice(0, 3).every((part) => typeof part === 'string') &&

@@ -85,7 +85,7 @@ export function useVirtualScroll(
   }, []);
 
   /** What is near enough to be drawn now. */
-  const look = useCallback(() => {
+  const update = useCallback(() => {
     const view = box.current;
     const column = inner.current;
     if (!view || !column) return;
@@ -101,29 +101,29 @@ export function useVirtualScroll(
     const { drawn: near, waits } = chunksToDraw(boxes, viewport);
     const rows = rowsIn(chunks.filter(({ key }) => near.has(key)));
     if (rows.size !== before.size || [...rows].some((key) => !before.has(key))) setDrawn(rows);
-    if (waits) lookSoon();
+    if (waits) updateSoon();
     setFar(view.scrollHeight - scrollTop - clientHeight > clientHeight);
     if (scrollTop < clientHeight * 2) live.current.onNearTop();
   }, [box, inner, heightOf]);
 
-  // once a frame, however often it is asked for: each look may draw some bundles
-  const lookSoon = useCallback(() => {
+  // once a frame, however often it is asked for: each update may draw some bundles
+  const updateSoon = useCallback(() => {
     frame.current ||= requestAnimationFrame(() => {
       frame.current = 0;
-      look();
+      update();
     });
-  }, [look]);
+  }, [update]);
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
 
   useEffect(() => {
     const drawAll = () => atOnce(() => setDrawn(rowsIn(live.current.chunks)));
     addEventListener('beforeprint', drawAll);
-    addEventListener('afterprint', lookSoon);
+    addEventListener('afterprint', updateSoon);
     return () => {
       removeEventListener('beforeprint', drawAll);
-      removeEventListener('afterprint', lookSoon);
+      removeEventListener('afterprint', updateSoon);
     };
-  }, [lookSoon]);
+  }, [updateSoon]);
 
   const keep = useCallback(() => {
     const view = box.current;
@@ -144,12 +144,12 @@ export function useVirtualScroll(
     lastHeight.current = view.clientHeight;
   }, [box, inner]);
 
-  // after each drawing, and before anything else can look: one stays at the end or at the line that
+  // after each drawing, and before anything else can update: one stays at the end or at the line that
   // one reads, and a jump arrives
   useLayoutEffect(() => {
     keep();
-    lookSoon();
-  }, [pieces, keep, lookSoon]);
+    updateSoon();
+  }, [pieces, keep, updateSoon]);
 
   useLayoutEffect(() => {
     const view = box.current;
@@ -166,7 +166,7 @@ export function useVirtualScroll(
       else if (up || followingNow.current) follow(false);
       anchors.current = anchorsIn(view, column);
       anchoredAt.current = top;
-      lookSoon();
+      updateSoon();
     };
     const release = () => {
       jumping.current = false;
@@ -177,7 +177,7 @@ export function useVirtualScroll(
         heights.current.set(element.dataset.chunk, element.offsetHeight);
       }
       keep();
-      lookSoon();
+      updateSoon();
     });
     // its parent also holds what is being written below the last row
     observer.observe(column.parentElement ?? column);
@@ -193,7 +193,7 @@ export function useVirtualScroll(
         view.removeEventListener(kind, release);
       }
     };
-  }, [box, inner, follow, keep, lookSoon]);
+  }, [box, inner, follow, keep, updateSoon]);
 
   const actions = useMemo(
     () => ({
