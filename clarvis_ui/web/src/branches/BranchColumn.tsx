@@ -13,7 +13,7 @@ export interface BranchColumnProps {
   title: string;
   kind: string;
   first: BranchPage;
-  /** What taking it to the other is called; null where there is nothing to take. */
+  /** The label of the button that carries it over; null where there is nothing to carry over. */
   bringing: string | null;
   onBring(): void;
 }

@@ -60,7 +60,7 @@ interface LoadedBranches {
   problem: string;
 }
 
-// while a turn runs, much is written: looked at again once it is quiet for so long
+// a running turn changes much: the branches are loaded again after a pause of this length
 const PAUSE_MS = 1000;
 
 function useBranches({ api, sessions }: AppStore, id: string): LoadedBranches {

@@ -20,7 +20,7 @@ import './comparison.css';
 export interface ComparisonProps {
   app: AppStore;
   compared: ComparedBranches;
-  /** For what they are called; null until they are known. */
+  /** The nodes, for their names; null until they are loaded. */
   nodes: readonly BranchNode[] | null;
 }
 
@@ -168,7 +168,7 @@ function useComparedBranches(app: AppStore, { one, other }: ComparedBranches) {
           setProblem('');
         } else if (sides === null)
           setProblem(typeof oneSide === 'string' ? oneSide : String(otherSide));
-        // else what is shown stays until it is known better
+        // otherwise the loaded sides stay until the next answer
       });
     },
     [api, tipKey(one), tipKey(other), news],

@@ -12,7 +12,7 @@ const MAX_DECISION = 1_200;
 const MAX_DIFF = 12_000;
 
 export interface CarryOver {
-  /** How the branch is called from which it comes. */
+  /** The name of the branch that it comes from. */
   title: string;
   from: BranchWork;
   into: BranchWork;

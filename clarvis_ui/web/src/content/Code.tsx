@@ -9,17 +9,17 @@ import './code.css';
 export interface CodeProps {
   text: string;
   language: string;
-  /** Still being written: plain until it is whole. */
+  /** It is still streaming, and stays uncoloured until it is complete. */
   growing?: boolean;
-  /** Part of a text that grows: it may change, and what is selected in it stays. */
+  /** It belongs to a streaming text: a selection in it survives changes. */
   live?: boolean;
 }
 
-/** Beyond this, colouring would hold the page up for longer than it helps to read. */
+/** Above this, colouring would block the page too long. */
 const MAX_COLOURED = 20_000;
 const LINES_A_PIECE = 100;
 
-/** A block of code with a way to copy it; coloured once it is seen. */
+/** A block of code with a copy button. It is coloured once it is visible. */
 export function Code({ text, language, growing = false, live = false }: CodeProps) {
   const box = useRef<HTMLPreElement>(null);
   const name = fenceLanguage(language);
@@ -59,7 +59,7 @@ function Coloured({ pieces }: { pieces: readonly ColouredPiece[] }) {
   );
 }
 
-/** In parts of a hundred lines: while it grows, only the last one is laid out again. */
+/** Chunks of a hundred lines: while the code grows, only the last one is laid out again. */
 function Plain({ text, live }: { text: string; live: boolean }) {
   const lines = text.split('\n');
   if (lines.length <= LINES_A_PIECE && !live) return <code>{text}</code>;
@@ -99,7 +99,7 @@ function useColours(
         .then(({ colour }) => colour(text, grammar))
         .then(
           (pieces) => wanted && setColoured({ text, pieces }),
-          () => {}, // without colours it can be read as well
+          () => {}, // uncoloured code is readable too
         );
     });
     observer.observe(element);
@@ -108,7 +108,7 @@ function useColours(
       observer.disconnect();
     };
   }, [box, text, grammar, never]);
-  // the same words in other elements: what was selected of them stays so
+  // the elements are replaced, so the selection is restored
   const pieces = coloured?.text === text ? coloured.pieces : null;
   const drawn = useRef(pieces);
   const selected = drawn.current === pieces ? null : selectionIn(box.current);

@@ -13,7 +13,7 @@ import { useExpandState } from './expandState';
 import { ShowMore } from './ShowMore';
 import './diff.css';
 
-/** What an edit changes, in full; stretches that stay the same are folded. */
+/** The whole difference of an edit, with unchanged runs collapsed. */
 export function Diff({ path, before, after }: { path: string; before: string; after: string }) {
   const comparison = useMemo(() => compare(before, after), [before, after]);
   return (
@@ -37,7 +37,7 @@ export function DiffHead({
   );
 }
 
-/** "+3 −1"; said in words to those who cannot see it. */
+/** "+3 −1", and the same in words for screen readers. */
 export function Tally({ added, removed }: { added: number; removed: number }) {
   return (
     <span class="diff-tally">

@@ -22,7 +22,7 @@ export function Images({ images }: { images: readonly ImageBlock[] }) {
   );
 }
 
-/** Small enough to read on; as large as the window where one looks closer. */
+/** A thumbnail; a click shows it in the size of the window. */
 function Picture({ address, name }: { address: string; name: string }) {
   const [large, setLarge] = useState(false);
   return (

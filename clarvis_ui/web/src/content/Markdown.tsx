@@ -10,7 +10,7 @@ import './markdown.css';
 
 export interface MarkdownProps {
   text: string;
-  /** The text is still being written: only its end is read again as it grows. */
+  /** The text is still streaming: only its end is parsed again as it grows. */
   growing?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function Markdown({ text, growing = false }: MarkdownProps) {
 
 const BLOCKS_A_PART = 12;
 
-/** In parts: while a long text grows, only the last of them is compared and laid out again. */
+/** Chunks: while a long text grows, only the last one is compared and laid out again. */
 function partsOf(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [];
   for (let at = 0; at < tokens.length; at += BLOCKS_A_PART) {
@@ -61,11 +61,11 @@ interface BlockProps {
   token: Token;
   /** The last one: more of it may come. */
   growing?: boolean;
-  /** Part of a text that grows: it may change, and what is selected in it stays. */
+  /** It belongs to a streaming text: a selection in it survives changes. */
   live?: boolean;
 }
 
-/** Drawn again only if its own words changed, however long the text around it gets. */
+/** Rendered again only if its own source changed, however long the text around it gets. */
 const Block = memo(
   function Block({ token, growing = false, live = false }: BlockProps) {
     return block(token as MarkedToken, growing, live);
@@ -196,14 +196,14 @@ function inline(token: MarkedToken, live: boolean): ComponentChildren {
     case 'link':
       return <Link href={decodeEntities(token.href)}>{inlines(token.tokens, live)}</Link>;
     case 'image':
-      // an image of another server would tell it who reads this: it is a link
+      // loading an image of another server would reveal the reader to it, so it is a link
       return <Link href={decodeEntities(token.href)}>{words(token.text || 'image', live)}</Link>;
     default:
       return words(token.raw, live); // html and whatever comes: as it was written
   }
 }
 
-/** Only harmless addresses are links; of the others the words are left, and the address is said. */
+/** Only safe addresses become links. Others are shown as their text with the address. */
 export function Link({ href, children }: { href: string; children: ComponentChildren }) {
   const safe = safeHref(href);
   if (safe === null) {

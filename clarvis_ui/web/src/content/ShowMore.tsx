@@ -10,7 +10,7 @@ export interface ShowMoreProps {
   children: ComponentChildren;
 }
 
-/** Shows the rest of something; what is in sight stays where it is. */
+/** Expands the rest of something. The visible part does not move. */
 export function ShowMore({ fold, kind = 'quiet more', children }: ShowMoreProps) {
   const hold = useContext(HoldScroll);
   return (

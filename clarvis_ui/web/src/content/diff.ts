@@ -1,6 +1,6 @@
 import { diffLines, diffWordsWithSpace } from 'diff';
 
-/** What changed between two texts, line by line, and inside of lines word by word. */
+/** The difference between two texts: by lines, and inside changed lines by words. */
 
 export interface DiffPart {
   text: string;
@@ -13,7 +13,7 @@ export interface DiffLine {
   parts: readonly DiffPart[];
 }
 
-/** Unchanged lines between two changes, which few want to read. */
+/** Unchanged lines between two changes, collapsed. */
 export interface DiffGap {
   kind: 'gap';
   lines: readonly DiffLine[];
@@ -26,10 +26,10 @@ export interface TextComparison {
 }
 
 const CONTEXT = 3;
-/** Beyond these, finding the finest difference would hold the page up. */
+/** Above these, computing the smallest difference would block the page. */
 const PATIENCE_MS = 150;
 const MAX_LINE = 500;
-/** Lines that share less than this are two lines, not one that was changed. */
+/** Lines that share less than this count as removed and added, not as changed. */
 const ALIKE = 0.4;
 
 export function compare(before: string, after: string): TextComparison {
@@ -82,7 +82,7 @@ function whole(kind: DiffLine['kind'], text: string): DiffLine {
   return { kind, parts: [{ text, changed: false }] };
 }
 
-/** Old lines, then new ones; where two stand for each other, the words that differ are marked. */
+/** Old lines, then new ones. In lines that replace each other, the changed words are marked. */
 function replaced(before: readonly string[], after: readonly string[]): DiffLine[] {
   const removed: DiffLine[] = before.map((text) => whole('removed', text));
   const added: DiffLine[] = after.map((text) => whole('added', text));
@@ -113,7 +113,7 @@ function byWords(before: string, after: string): [DiffPart[], DiffPart[]] | null
   return longer > 0 && shared / longer >= ALIKE ? [old, fresh] : null;
 }
 
-/** The lines with long unchanged stretches put aside. */
+/** The lines, with long unchanged runs collapsed. */
 export function withGaps(lines: readonly DiffLine[]): readonly (DiffLine | DiffGap)[] {
   const near = new Uint8Array(lines.length);
   lines.forEach((line, at) => {

@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { createExpandState, type ExpandState } from '../lib/expanded';
 
-/** Where in a conversation something stands, so that it is known again when it is drawn anew. */
+/** The path of a part inside a conversation. It is the key of its expanded state. */
 interface Place {
   expandState: ExpandState;
   name: string;
@@ -11,7 +11,7 @@ interface Place {
 
 const ExpandContext = createContext<Place | null>(null);
 
-/** What is inside has this name among its neighbours; `folds` begins a conversation. */
+/** Adds `name` to the path of its children. `expandState` starts a new path. */
 export function ExpandScope({ name, expandState, children }: WithinProps) {
   const around = useContext(ExpandContext);
   const state = expandState ?? around?.expandState;
@@ -26,7 +26,7 @@ interface WithinProps {
   children: ComponentChildren;
 }
 
-/** Whether a part is unfolded; outside of a conversation it is so only while it is drawn. */
+/** Whether a part is expanded. Outside a conversation this lasts only while it is rendered. */
 export function useExpandState(): (part: string, first?: boolean) => Signal<boolean> {
   const scope = useContext(ExpandContext);
   const own = useMemo(createExpandState, []);

@@ -1,6 +1,6 @@
 import type { LanguageFn } from 'highlight.js';
 
-/** The languages that are coloured: each is loaded when the first block in it is seen. */
+/** The languages that are coloured. Each grammar is loaded with the first block in its language. */
 
 type Load = () => Promise<{ default: LanguageFn }>;
 
@@ -44,7 +44,7 @@ const LANGUAGES: Readonly<Record<string, Load>> = {
   yaml: () => import('highlight.js/lib/languages/yaml'),
 };
 
-/** What people write behind the three ticks. */
+/** Other names of the languages, as they appear after the opening fence. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'c#': 'csharp',
   'c++': 'cpp',
@@ -90,7 +90,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   zsh: 'bash',
 };
 
-/** The name we know a language by; null for one that nobody taught us. */
+/** The name of a language's grammar; null without one. */
 export function languageOf(written: string): string | null {
   const name = OTHER_NAMES[written] ?? written;
   return Object.hasOwn(LANGUAGES, name) ? name : null;

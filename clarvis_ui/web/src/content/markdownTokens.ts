@@ -1,8 +1,8 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 
-/** Markdown → tokens. The page is made of the tokens, never of HTML: nothing has to be cleaned. */
+/** Markdown → tokens. The page renders tokens and never HTML, so nothing has to be sanitized. */
 
-/** Above this, markdown is a data file in disguise: shown as it is. */
+/** Longer texts are data rather than markdown. They are shown unparsed. */
 export const MAX_MARKDOWN = 400_000;
 const DEEPEST = 60;
 
@@ -12,7 +12,7 @@ export function lex(text: string): Token[] {
     const tokens = new Lexer({ gfm: true, breaks: false }).lex(text);
     return isDeeper(tokens, DEEPEST) ? [asWritten(text)] : tokens;
   } catch {
-    return [asWritten(text)]; // nested beyond what the stack holds: nobody wrote that to be read
+    return [asWritten(text)]; // nested too deeply for the parser's stack
   }
 }
 

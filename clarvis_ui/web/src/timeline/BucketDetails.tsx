@@ -7,7 +7,7 @@ import { type Column, columnWords, isNothing, type Step } from './columns';
 export interface BucketDetailsProps {
   columns: readonly Column[];
   at: number;
-  /** What was done then; null until it is known. */
+  /** The timeline of that span; null until it is loaded. */
   timeline: Timeline | null;
   problem: string;
   /** Whether the prompts are of several sessions. */
@@ -15,7 +15,7 @@ export interface BucketDetailsProps {
   hrefOf(column: Column): string;
 }
 
-/** What was discussed then: the prompts, each a way into the conversation. */
+/** The prompts of one column, each a link into its conversation. */
 export function BucketDetails({
   columns,
   at,
@@ -87,7 +87,7 @@ function AdjacentColumn(props: {
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
-        // walking about leaves no trail behind: "back" leads to where one came from
+        // replaces the history entry, so that "back" leaves the timeline
         location.replace(hrefOf(column));
       }}
     >

@@ -6,7 +6,7 @@ import { type Column, columnWords, doneWords, lanesOf, shortName } from './colum
 export interface PlotProps {
   columns: readonly Column[];
   total: Done;
-  /** Which of them is looked at closely. */
+  /** The index of the selected column. */
   at: number;
   zone: string;
   hrefOf(column: Column): string;
@@ -20,7 +20,7 @@ const LANE = 56;
 const LABEL = 24;
 const MIN_HEIGHT = 2;
 
-/** What was done, a lane for each kind of action; every column leads to what was discussed then. */
+/** The plot: a lane for each kind of action. Each column links to its prompts. */
 export function Plot({ columns, total, at, zone, hrefOf, onChoose }: PlotProps) {
   const drawing = useRef<SVGSVGElement>(null);
   const pointed = useHoveredColumn(columns.length, (lifted) => {

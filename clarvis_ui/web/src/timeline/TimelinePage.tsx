@@ -16,7 +16,7 @@ import '../attention/inbox.css';
 import './timeline.css';
 
 const MAX_PROMPTS = 200;
-// while a turn runs, much is written: looked at again once it is quiet for so long
+// a running turn changes much: the timeline is loaded again after a pause of this length
 const PAUSE_MS = 1000;
 
 /** The timeline of a session, a project or all. The address has the query. */
@@ -104,7 +104,7 @@ function useTimelineStore(app: AppStore, prompts: number): TimelineStore {
   return store;
 }
 
-/** Asks at once for something else, and after a pause when there is news of the same. */
+/** Loads a new query at once, and the same query again after a pause when something changed. */
 function useTimelineQuery(store: TimelineStore, query: TimelineQuery | null, news: string): void {
   const queryKey = JSON.stringify(query);
   useEffect(() => {
@@ -117,7 +117,7 @@ function useTimelineQuery(store: TimelineStore, query: TimelineQuery | null, new
   }, [store, news]);
 }
 
-/** When something was last said there. */
+/** Changes when a session of the query has new messages. */
 function lastNews(newestFirst: readonly Session[], { session, workdir }: TimelineQuery): string {
   const newest = newestFirst.find((one) =>
     session === null ? workdir === null || one.workdir === workdir : one.id === session,
@@ -166,7 +166,7 @@ function Projects({ app, workdir }: { app: AppStore; workdir: string | null }) {
   );
 }
 
-/** The same in numbers, the newest first. */
+/** The plot as a table, the newest column first. */
 function Table({ columns, hrefOf }: { columns: readonly Column[]; hrefOf(one: Column): string }) {
   const rows = columns.filter(({ done }) => !isNothing(done)).reverse();
   const checked = rows.some(({ covered }) => covered !== null);

@@ -1,10 +1,10 @@
 import type { Bucket, Completion, Done, Span, Timeline } from '../api/timeline';
 import { count, counted, money, roughly } from '../lib/format';
 
-/** How much time a column of the plot stands for. */
+/** The length of time of one column. */
 export type Step = 'hour' | 'day' | 'week' | 'month';
 
-/** One column of the plot: what was done in that time, perhaps nothing. */
+/** One column of the plot: the actions in that time, perhaps none. */
 export interface Column extends Span {
   step: Step;
   name: string;
@@ -15,7 +15,7 @@ export interface Column extends Span {
 
 // as many as can still be told apart, and hit with a finger, on a phone
 export const MAX_COLUMNS = 62;
-// one alone would be a wall and not a bar
+// a few columns alone would be too wide for bars
 const MIN_COLUMNS = 14;
 
 const NOTHING: Done = { prompts: 0, tools: 0, edits: 0, compactions: 0, output: 0, costUsd: 0 };
@@ -30,11 +30,11 @@ export function columnsOf(timeline: DrawnTimeline): Column[] {
     const columns = inSteps(buckets, step, true);
     if (columns !== null) return withCompletion(columns, completion);
   }
-  // a clock that was years off: what lies between is not drawn
+  // one entry may be years off because of a wrong clock: empty columns are left out
   return withCompletion(inSteps(buckets, 'month', false) ?? [], completion);
 }
 
-/** What is covered once stays covered in all columns that follow. */
+/** Coverage carries over into the columns that follow. */
 function withCompletion(columns: Column[], completion: readonly Completion[]): Column[] {
   if (completion.length === 0) return columns;
   return columns.map((one) => {
@@ -131,7 +131,7 @@ function nameOf(from: string, step: Step): string {
   }
 }
 
-/** What stands below the plot: as short as it can be. */
+/** The label below a column, as short as possible. */
 export function shortName({ from, step }: Column): string {
   if (step === 'hour') return `${SHORT.format(dateOf(from))}, ${from.slice(11)}:00`;
   // weeks are shown where days would be too many: the years may differ
@@ -157,7 +157,7 @@ const LANES: readonly (readonly [keyof Done, string, (amount: number) => string]
   ['output', 'Tokens written', roughly],
 ];
 
-/** Of what there was; in proportion to the most of its own kind. */
+/** The lanes with any action; heights are relative to the lane's maximum. */
 export function lanesOf(columns: readonly Column[]): Lane[] {
   // where nothing has a price, what was written is the measure
   const priced = columns.some(({ done }) => done.costUsd > 0);
@@ -172,7 +172,7 @@ export function lanesOf(columns: readonly Column[]): Lane[] {
   return [...lanes, ...completionLane(columns)];
 }
 
-/** How much of the checklist was covered by then: of a whole, not of the most there was. */
+/** The lane of the checklist's coverage; heights are relative to the whole checklist. */
 function completionLane(columns: readonly Column[]): Lane[] {
   const last = columns.at(-1)?.covered ?? null;
   if (last === null) return [];
@@ -180,7 +180,7 @@ function completionLane(columns: readonly Column[]): Lane[] {
   return [{ key: 'covered', label: 'Checklist covered', total: `${last} %`, shares }];
 }
 
-/** The column that is looked at: the one that was chosen, or the last in which there is anything. */
+/** The index of the selected column: the chosen one, or the last with any action. */
 export function chosenAt(columns: readonly Column[], span: Span | null): number {
   if (span !== null) {
     const at = columns.findIndex(({ from, to }) => from <= span.from && span.from < to);

@@ -7,17 +7,17 @@ import { DiffHead, DiffLines, Tally } from '../Diff';
 import type { FileChange } from '../diff';
 import { ExpandScope, useExpandState } from '../expandState';
 
-/** So few are open from the beginning. */
+/** Up to this many files are expanded at first. */
 const OPEN_AT_FIRST = 2;
-/** So many unfold in one frame: more would be felt. */
+/** How many files expand in one frame; more would stutter. */
 const A_FRAME = 4;
 
-/** The files of a patch; many are a list of names first, which unfold one by one or all at once. */
+/** The files of a patch. Many are listed by name first, and expand one by one or all at once. */
 export function PatchFiles({ files }: { files: readonly FileChange[] }) {
   const hold = useContext(HoldScroll);
   const fold = useExpandState();
   const expandState = files.map((_, at) => fold(`file ${at}`, files.length <= OPEN_AT_FIRST));
-  // a patch that is put away while it unfolds goes on when one comes back
+  // a patch that is hidden while it expands continues once it is visible again
   const opening = fold('every file');
   const folded = expandState.filter((each) => !each.value);
   const unfolds = opening.value && folded.length > 0;

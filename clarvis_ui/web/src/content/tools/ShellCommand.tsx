@@ -7,7 +7,7 @@ export interface ShellCommandProps {
   description?: string | null;
 }
 
-/** A command in full. Nothing in it can hide: what has no shape of its own is spelled out. */
+/** A command in full, with invisible characters spelled out, so that nothing in it can hide. */
 export function ShellCommand({ command, description }: ShellCommandProps) {
   return (
     <div class="shell-command">

@@ -18,10 +18,10 @@ const TAIL = 24;
 const LINES_A_PIECE = 200;
 const MAX_LINE = 4000;
 
-/** What the reader searches for: output that holds it is not cut. */
+/** The text that the reader searches for. Output that contains it is not shortened. */
 export const SearchedText = createContext('');
 
-/** What a tool gave back, as a terminal would have shown it; the middle of much is left out. */
+/** A tool's output as a terminal shows it. Long output is shortened in the middle. */
 export function TerminalOutput({ text, label = 'Output', failed = false }: TerminalOutputProps) {
   const all = useExpandState()(label);
   const sought = useContext(SearchedText);

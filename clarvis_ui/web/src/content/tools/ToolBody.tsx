@@ -14,7 +14,7 @@ import { Todos } from './Todos';
 import { changesOf, type ToolCall, todosOf } from './toolSummary';
 import './tool.css';
 
-/** Everything about a call: what it was given, and what came of it. */
+/** A tool call in full: its input and its result. */
 export function ToolBody({ call, workdir }: { call: ToolCall; workdir: string | null }) {
   return (
     <div class="tool-body">
@@ -152,7 +152,7 @@ interface ResultProps {
 }
 
 function Result({ name, text, failed, denied }: ResultProps) {
-  // why not, in the words of whoever said no
+  // the reason of the person who denied it
   if (denied) return <Prose text={text} />;
   if (failed) return <TerminalOutput text={text} failed />;
   switch (name) {

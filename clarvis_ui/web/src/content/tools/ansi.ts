@@ -1,6 +1,6 @@
 import { HAS_CONTROLS, SEQUENCES } from './ansiEscapes';
 
-/** What a terminal would have shown of a command's output: colours yes, everything else no. */
+/** A command's output as a terminal shows it. Of the escape sequences only colours remain. */
 
 export interface AnsiSpan {
   text: string;
@@ -42,7 +42,7 @@ export function spansOf(output: string): AnsiSpan[] {
   return spans;
 }
 
-/** A progress bar writes its line again and again: the last writing stands. */
+/** A progress bar overwrites its line: only the last state is shown. */
 function overwritten(text: string): string {
   if (!text.includes('\r')) return text;
   return text

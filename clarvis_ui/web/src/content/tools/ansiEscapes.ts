@@ -1,5 +1,5 @@
 /**
- * What terminals obey, as patterns. A string sequence (links of OSC 8, titles) that is never closed
+ * Patterns of terminal escape sequences. A string sequence (links of OSC 8, titles) that is never closed
  * ends with its line: it must not hide the rest.
  */
 

@@ -5,7 +5,7 @@ import { requestWords } from '../../sessions/labels';
 import { type Fields, fieldsOf, listOf, stringOf, type ToolResult } from '../blocks';
 import { compare } from '../diff';
 
-/** A call of a tool and what came of it, said in one line: verb, object, outcome. */
+/** The summary of a tool call in one line: verb, object, outcome. */
 
 export interface ToolCall {
   id: string;
@@ -13,9 +13,9 @@ export interface ToolCall {
   input: Fields;
   /** Null while it runs, or if the turn ended without one. */
   result: ToolResult | null;
-  /** Who did not want it to be made, where somebody did not. */
+  /** Who denied the call; null if nobody did. */
   deniedBy: Denier | null;
-  /** What a task is called that the input names by its number. */
+  /** The name of a task whose number is in the input. */
   task?: string | null;
   running: boolean;
 }
@@ -76,7 +76,7 @@ export function summarizePending(call: ToolCall): ToolSummary {
   return { ...summary, verb: pendingWords ?? summary.verb, outcome: 'waits for you', tone: 'asks' };
 }
 
-/** A call that was asked about when its turn was cut off: nobody has allowed it. */
+/** A call that waited for permission when its turn was interrupted: nobody allowed it. */
 export function summarizeUnanswered(call: ToolCall): ToolSummary {
   return { ...summarize(call), outcome: 'not answered' };
 }
@@ -105,7 +105,7 @@ export function isEdit(name: string): boolean {
 
 const changesRead = new WeakMap<Fields, TextChange[]>();
 
-/** What an edit replaces with what; of a file that is written whole, the old text is not known. */
+/** The old and new texts of an edit. The old text of a wholly written file is unknown. */
 export function changesOf({ name, input }: Pick<ToolCall, 'name' | 'input'>): TextChange[] {
   let changes = changesRead.get(input);
   if (!changes) {
@@ -154,7 +154,7 @@ export function tallyOf(changes: readonly TextChange[]): { added: number; remove
 
 // ---- outcomes ----
 
-/** How it was refused; what the person said is in the result. */
+/** How the call was denied. The person's reason is in the result. */
 function refusalOf({ name, deniedBy }: ToolCall, { text, isError }: ToolResult): string | null {
   // older transcripts say it in words alone; what a command printed is no such word
   const denied = isError && /^The user doesn't want to (?:proceed|take this action)/.test(text);
@@ -171,7 +171,7 @@ function failureOf(text: string): string {
   return tests || 'failed';
 }
 
-/** The sentence that test runners end with. */
+/** The last line of a test runner. */
 function testsOf(text: string): string {
   const tail = stripControls(text.slice(-3000));
   const parts = ['failed', 'passed'].flatMap((word) => {
@@ -283,7 +283,7 @@ function wordsOf({ name, input, task = null }: ToolCall): Words {
   }
 }
 
-/** Where a command ran says less than what it was. */
+/** Drops a leading `cd`: the command itself says more. */
 function withoutCd(command: string): string {
   return command.replace(/^\s*cd (?:"[^"\n]*"|'[^'\n]*'|[^\s;&|]+) && (?=\S)/, '');
 }
