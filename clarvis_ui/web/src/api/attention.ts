@@ -22,7 +22,7 @@ export type Decision = (typeof DECISIONS)[number];
 /** A rule, directory or mode that "always" would set, as Claude Code proposed it; passed back whole. */
 export type Suggestion = Fields & { readonly type: string };
 export type Attention = Decoded<typeof readAttention>;
-/** Of an interrupted turn, the prompts that it had or that waited behind it. */
+/** Of an interrupted turn, the prompts that it had or that queued behind it. */
 export type InterruptedPrompt = Decoded<typeof readInterruptedPrompt>;
 export type Interruption = Decoded<typeof readInterruption>;
 
@@ -83,15 +83,15 @@ export function readInterruption(raw: unknown) {
   if (!page) return null;
   const turn = fields(page.interrupted);
   const prompt = readInterruptedPrompt(turn?.prompt);
-  const waited = each(turn?.queue, readInterruptedPrompt);
+  const queued = each(turn?.queue, readInterruptedPrompt);
   return {
     /** What it had asked. */
     questions: each(turn?.questions, readAttention),
-    /** What was said to it, and what waited behind it; a transcript may have it or not. */
-    said: [...(prompt ? [prompt] : []), ...waited],
-    /** Of these, what waited: each of them can be taken back. */
-    waited: waited.map(({ uuid }) => uuid),
-    /** Whether Claude had begun: then it is told to go on before it gets what waited. */
+    /** What was said to it, and what queued behind it; a transcript may have it or not. */
+    prompts: [...(prompt ? [prompt] : []), ...queued],
+    /** Of these, what queued: each of them can be taken back. */
+    queuedUuids: queued.map(({ uuid }) => uuid),
+    /** Whether Claude had begun: then it is told to go on before it gets what queued. */
     begun: prompt === null && flag(turn?.begun, true),
   };
 }

@@ -199,7 +199,7 @@ function readBranchPoint(raw: Raw<Wire.BranchPoint>) {
   return branch && id ? { id, at: text(branch.at) } : null;
 }
 
-/** What is held is in the queue, and not kept with the turn. */
+/** What is held is in the queue, and not part of the interrupted turn. */
 function readInterruptedUuid(raw: Raw<Wire.QueuedMessage>): string | null {
   const message = fields(raw);
   return flag(message?.held) ? null : text(message?.uuid);
@@ -222,7 +222,7 @@ export function readConversationPage(raw: unknown) {
     /** Turns that did not come to their end; null from a keeper that does not say. */
     failed: Array.isArray(page.failed) ? each(page.failed, readFailedTurn) : null,
     /** What waited behind an interrupted turn, by uuid: it is said once that goes on. */
-    kept: each(fields(page.interrupted)?.queue, readInterruptedUuid),
+    interruptedQueue: each(fields(page.interrupted)?.queue, readInterruptedUuid),
     position: text(page.position),
   };
 }

@@ -8,7 +8,7 @@ import { Icon } from '../ui/Icon';
 import { useAbortableEffect } from '../ui/useRequest';
 import { BranchTree } from './BranchTree';
 import { Comparison } from './Comparison';
-import { familyNews, treeOf } from './tree';
+import { familyChangeKey, treeOf } from './tree';
 import '../app/page-head.css';
 import '../attention/inbox.css';
 import './branches.css';
@@ -65,7 +65,7 @@ const PAUSE_MS = 1000;
 
 function useBranches({ api, sessions }: AppStore, id: string): LoadedBranches {
   const [loaded, setLoaded] = useState<LoadedBranches>({ family: null, inside: null, problem: '' });
-  const news = familyNews(id, loaded.family, sessions.listing.value.sessions);
+  const changeKey = familyChangeKey(id, loaded.family, sessions.listing.value.sessions);
   // requested again until the family is complete
   const unfinished = loaded.family && !loaded.family.complete ? loaded : null;
   useAbortableEffect(
@@ -84,7 +84,7 @@ function useBranches({ api, sessions }: AppStore, id: string): LoadedBranches {
       // what is shown stays until there is a better answer
       if (all && (all.problem === '' || loaded.family === null)) setLoaded(all);
     },
-    [api, id, news, loaded.problem, unfinished],
+    [api, id, changeKey, loaded.problem, unfinished],
     PAUSE_MS,
   );
   return loaded;

@@ -14,7 +14,7 @@ import { BranchColumn } from './BranchColumn';
 import { BranchMessages } from './BranchMessages';
 import { carryOverPrompt, withCarryOver } from './carryOverPrompt';
 import { FileChanges } from './FileChanges';
-import { allNodes, type BranchNode, didNothing, kindWords, sessionNews, tipKey } from './tree';
+import { allNodes, type BranchNode, didNothing, kindWords, sessionChangeKey, tipKey } from './tree';
 import './comparison.css';
 
 export interface ComparisonProps {
@@ -148,7 +148,7 @@ function useComparedBranches(app: AppStore, { one, other }: ComparedBranches) {
   const [sides, setSides] = useState<readonly [Side, Side] | null>(null);
   const [problem, setProblem] = useState('');
   const [reading, setReading] = useState(true);
-  const news = useNews(app, one, other, reading);
+  const changes = useChangeCount(app, one, other, reading);
   useAbortableEffect(
     (signal) => {
       setReading(true);
@@ -171,17 +171,17 @@ function useComparedBranches(app: AppStore, { one, other }: ComparedBranches) {
         // otherwise the loaded sides stay until the next answer
       });
     },
-    [api, tipKey(one), tipKey(other), news],
+    [api, tipKey(one), tipKey(other), changes],
   );
   return { sides, problem };
 }
 
 /** Changes when one of them has new messages and the last request is done. */
-function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
-  const newestKey = sessionNews([one.session, other.session], sessions.listing.value.sessions);
-  const [news, setNews] = useState({ newestKey, count: 0 });
+function useChangeCount({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean): number {
+  const newestKey = sessionChangeKey([one.session, other.session], sessions.listing.value.sessions);
+  const [changes, setChanges] = useState({ newestKey, count: 0 });
   const [waits, setWaits] = useState(false);
-  const late = newestKey !== news.newestKey;
+  const late = newestKey !== changes.newestKey;
   useEffect(() => {
     if (late && !waits && !reading) setWaits(true);
   }, [late, waits, reading]);
@@ -191,11 +191,11 @@ function useNews({ sessions }: AppStore, one: Tip, other: Tip, reading: boolean)
     if (!waits) return;
     const timer = setTimeout(() => {
       setWaits(false);
-      setNews(({ count }) => ({ newestKey: newest.current, count: count + 1 }));
+      setChanges(({ count }) => ({ newestKey: newest.current, count: count + 1 }));
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [waits]);
-  return news.count;
+  return changes.count;
 }
 
 /** The messages that both have, collapsed, read from the end upwards. */

@@ -143,17 +143,17 @@ export function chosenWith(chosen: readonly string[], key: string): string[] {
 }
 
 /** Changes when a session of the family changes, or a session is added. */
-export function familyNews(
+export function familyChangeKey(
   session: string,
   family: Family | null,
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
 ): string {
   const ids = new Set([session, ...(family?.sessions ?? []).map((member) => member.sessionId)]);
-  return `${sessions.size}|${sessionNews([...ids].sort(), sessions)}`;
+  return `${sessions.size}|${sessionChangeKey([...ids].sort(), sessions)}`;
 }
 
 /** Changes when one of these sessions does. */
-export function sessionNews(
+export function sessionChangeKey(
   ids: readonly string[],
   sessions: ReadonlyMap<string, Pick<Session, 'modified' | 'messageCount'>>,
 ): string {

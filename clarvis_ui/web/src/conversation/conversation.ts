@@ -213,7 +213,7 @@ function applyPage(
     aboveSeq: -1,
   };
   const settled = markLost(
-    page.kept.reduce(dropOptimistic, markFailed(dropConfirmed(loaded))),
+    page.interruptedQueue.reduce(dropOptimistic, markFailed(dropConfirmed(loaded))),
     page,
     accepted,
   );

@@ -19,11 +19,11 @@ export interface InterruptedTurnProps {
   api: Pick<Api, 'continueTurn'>;
   onCompact(): void;
   /** Back into the field. */
-  onEdit(waited: Queued): void;
+  onEdit(queued: Queued): void;
 }
 
 const TOO_LONG = 'prompt_too_long';
-const NOTHING: Interruption = { questions: [], said: [], waited: [], begun: true };
+const NOTHING: Interruption = { questions: [], prompts: [], queuedUuids: [], begun: true };
 
 /** The interrupted turn, read again when its queue changes. */
 export function useInterruptedTurn(
@@ -40,7 +40,7 @@ export function useInterruptedTurn(
 export function InterruptedTurn(props: InterruptedTurnProps) {
   const { session, messages, turn, api, onCompact, onEdit } = props;
   const { id, error } = session;
-  const { questions, said: prompts, waited, begun } = turn;
+  const { questions, prompts, queuedUuids, begun } = turn;
   const [problem, setProblem] = useState('');
   const [going, setGoing] = useState(false);
 
@@ -76,7 +76,7 @@ export function InterruptedTurn(props: InterruptedTurnProps) {
           <blockquote dir="auto" aria-label="What was said">
             {text || 'An image'}
           </blockquote>
-          {waited.includes(uuid) && (
+          {queuedUuids.includes(uuid) && (
             <button
               type="button"
               class="quiet"

@@ -241,7 +241,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
             turn={remains}
             api={app.api}
             onCompact={() => conversationStore.send('/compact', [])}
-            onEdit={(waited) => void edit([waited])}
+            onEdit={(queued) => void edit([queued])}
           />
         )}
         <Recap

@@ -70,7 +70,7 @@ function Conversation(props: ThreadProps) {
   const reader = useContextValue(props, virtualScroll.hold);
 
   return (
-    <Around reader={reader} sought={find.open ? find.query.toLowerCase() : ''}>
+    <ThreadProviders reader={reader} sought={find.open ? find.query.toLowerCase() : ''}>
       <div class="thread">
         {find.open && <FindBar find={find} />}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys */}
@@ -78,7 +78,7 @@ function Conversation(props: ThreadProps) {
           <div class="column">
             {hasOlder && <p class="older">{loading ? 'Loading earlier messages…' : ' '}</p>}
             <div class="rows" ref={inner}>
-              <Bundles pieces={virtualScroll.pieces} />
+              <Chunks pieces={virtualScroll.pieces} />
             </div>
             <StreamingReply partial={partial} />
             {turn && (
@@ -103,12 +103,12 @@ function Conversation(props: ThreadProps) {
           {announcement}
         </p>
       </div>
-    </Around>
+    </ThreadProviders>
   );
 }
 
 /** Provides what rows and blocks need of the conversation. */
-function Around({ reader, sought, children }: AroundProps) {
+function ThreadProviders({ reader, sought, children }: ThreadProvidersProps) {
   return (
     <ThreadContext.Provider value={reader}>
       <HoldScroll.Provider value={reader.hold}>
@@ -118,7 +118,7 @@ function Around({ reader, sought, children }: AroundProps) {
   );
 }
 
-interface AroundProps {
+interface ThreadProvidersProps {
   reader: ThreadContextValue;
   sought: string;
   children: ComponentChildren;
@@ -190,7 +190,7 @@ function useScrollToOwnPrompt(rows: readonly Row[], { toEnd }: VirtualScroll): v
 }
 
 /** All bundles, as themselves or inside of an empty box of their height. */
-const Bundles = memo(function Bundles({ pieces }: { pieces: readonly ChunkPiece[] }) {
+const Chunks = memo(function Chunks({ pieces }: { pieces: readonly ChunkPiece[] }) {
   return pieces.map((piece) =>
     piece.chunk ? (
       <ChunkView key={piece.key} chunk={piece.chunk} />

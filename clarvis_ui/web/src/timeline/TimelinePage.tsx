@@ -24,7 +24,7 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
   const { session, workdir, span } = query;
   const whole = useTimelineStore(app, 0);
   const near = useTimelineStore(app, MAX_PROMPTS);
-  const news = lastNews(app.sessions.newestFirst.value, query);
+  const changeKey = changeKeyOf(app.sessions.newestFirst.value, query);
   const timeline = whole.timeline.value;
   const close = near.timeline.value;
   const { sessions } = app.sessions.listing.value;
@@ -33,8 +33,8 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
   const column = columns[at];
   const [from, to] = [column?.from, column?.to];
 
-  useTimelineQuery(whole, { session, workdir, span: null }, news);
-  useTimelineQuery(near, from && to ? { session, workdir, span: { from, to } } : null, news);
+  useTimelineQuery(whole, { session, workdir, span: null }, changeKey);
+  useTimelineQuery(near, from && to ? { session, workdir, span: { from, to } } : null, changeKey);
 
   const hrefOf = (one: Column) =>
     timelineHref({ session, workdir, span: { from: one.from, to: one.to } });
@@ -52,7 +52,7 @@ export function TimelinePage({ app, timeline: query }: { app: AppStore; timeline
       </header>
       <div class="inbox-log" aria-busy={timeline === null && problem === ''}>
         <div class="inbox-column timeline">
-          {session !== null && <OfSession app={app} id={session} />}
+          {session !== null && <SessionName app={app} id={session} />}
           {problem !== '' && (
             <p class="timeline-problem" role="alert">
               {problem}{' '}
@@ -105,7 +105,11 @@ function useTimelineStore(app: AppStore, prompts: number): TimelineStore {
 }
 
 /** Loads a new query at once, and the same query again after a pause when something changed. */
-function useTimelineQuery(store: TimelineStore, query: TimelineQuery | null, news: string): void {
+function useTimelineQuery(
+  store: TimelineStore,
+  query: TimelineQuery | null,
+  changeKey: string,
+): void {
   const queryKey = JSON.stringify(query);
   useEffect(() => {
     if (query !== null) void store.load(query);
@@ -114,18 +118,18 @@ function useTimelineQuery(store: TimelineStore, query: TimelineQuery | null, new
     if (query === null || store.timeline.peek() === null) return;
     const later = setTimeout(() => void store.load(query), PAUSE_MS);
     return () => clearTimeout(later);
-  }, [store, news]);
+  }, [store, changeKey]);
 }
 
 /** Changes when a session of the query has new messages. */
-function lastNews(newestFirst: readonly Session[], { session, workdir }: TimelineQuery): string {
+function changeKeyOf(newestFirst: readonly Session[], { session, workdir }: TimelineQuery): string {
   const newest = newestFirst.find((one) =>
     session === null ? workdir === null || one.workdir === workdir : one.id === session,
   );
   return newest?.modified ?? '';
 }
 
-function OfSession({ app, id }: { app: AppStore; id: string }) {
+function SessionName({ app, id }: { app: AppStore; id: string }) {
   const session = app.sessions.listing.value.sessions.get(id);
   return (
     <p class="timeline-of">

@@ -32,12 +32,12 @@ test('what was open when the keeper ended is read from the session', async () =>
   const outcome = await api.interruptedTurn('s');
   expect(outcome).toMatchObject({
     ok: true,
-    value: { questions: [{ id: 'q', tool: 'Bash' }], said: [], waited: [], begun: true },
+    value: { questions: [{ id: 'q', tool: 'Bash' }], prompts: [], queuedUuids: [], begun: true },
   });
   expect(fetcher.mock.calls[0]?.[0]).toBe('/api/sessions/s?limit=1');
   expect(await answering({ messages: [], interrupted: null }).api.interruptedTurn('s')).toEqual({
     ok: true,
-    value: { questions: [], said: [], waited: [], begun: true },
+    value: { questions: [], prompts: [], queuedUuids: [], begun: true },
   });
 });
 
@@ -59,9 +59,9 @@ test('what was said to a turn that was cut off is read, in words', async () => {
     // what is held waits for a person
     [{ queue: [{ uuid: 'h', content: 'held', held: true }] }, [], true],
   ] as const;
-  for (const [interrupted, said, begun] of cases) {
+  for (const [interrupted, prompts, begun] of cases) {
     const outcome = await answering({ messages: [], interrupted }).api.interruptedTurn('s');
-    expect(outcome).toMatchObject({ ok: true, value: { said, begun } });
+    expect(outcome).toMatchObject({ ok: true, value: { prompts, begun } });
   }
 });
 

@@ -15,7 +15,7 @@ import {
   chosenWith,
   didNothing,
   differenceOf,
-  familyNews,
+  familyChangeKey,
   pairedFiles,
   suggested,
   treeOf,
@@ -271,8 +271,14 @@ test('the tree is looked at again when one of the family went on, or there is a 
     ['fork', at('b')],
     ['stranger', at('c')],
   ]);
-  const before = familyNews('root', FAMILY, sessions);
-  expect(familyNews('root', FAMILY, new Map([...sessions, ['stranger', at('d')]]))).toBe(before);
-  expect(familyNews('root', FAMILY, new Map([...sessions, ['fork', at('d')]]))).not.toBe(before);
-  expect(familyNews('root', FAMILY, new Map([...sessions, ['new', at('d')]]))).not.toBe(before);
+  const before = familyChangeKey('root', FAMILY, sessions);
+  expect(familyChangeKey('root', FAMILY, new Map([...sessions, ['stranger', at('d')]]))).toBe(
+    before,
+  );
+  expect(familyChangeKey('root', FAMILY, new Map([...sessions, ['fork', at('d')]]))).not.toBe(
+    before,
+  );
+  expect(familyChangeKey('root', FAMILY, new Map([...sessions, ['new', at('d')]]))).not.toBe(
+    before,
+  );
 });

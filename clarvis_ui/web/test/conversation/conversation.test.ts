@@ -281,7 +281,7 @@ describe('a message of ours', () => {
   });
 
   test('that waits until a turn goes on is with the keeper, and not lost', () => {
-    const behind = page({ position: 'e2:0', kept: ['u', 'late'] });
+    const behind = page({ position: 'e2:0', interruptedQueue: ['u', 'late'] });
     const state = reduceAll(
       loaded('a'),
       pending('u'),

@@ -42,7 +42,7 @@ export function page(changes: globalThis.Partial<ConversationPage> = {}): Conver
     partial: null,
     turn: null,
     failed: [],
-    kept: [],
+    interruptedQueue: [],
     position: `${EPOCH}:0`,
     ...changes,
   };

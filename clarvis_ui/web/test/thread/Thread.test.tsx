@@ -75,7 +75,7 @@ test('a delta draws the block that is being written, and nothing around it', asy
   expect(root.textContent).toContain('The quick fox');
   expect(drawn).toContain('StreamingBlock');
   expect(drawn).not.toContain('Conversation');
-  expect(drawn).not.toContain('Bundles');
+  expect(drawn).not.toContain('Chunks');
   expect(drawn).not.toContain('TurnLine');
 });
 

@@ -20,7 +20,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
   const { id, systemPrompt } = session;
   const draftKey = systemPromptDraft(id);
   const set = (systemPrompt?.characters ?? 0) > 0;
-  const [words, setWords] = useWords(api, session);
+  const [words, setWords] = useLoadedPrompt(api, session);
   /** Null where it is not being written; what was left unsaved is there again. */
   const [written, setWritten] = useState<string | null>(() => drafts.read(draftKey).text || null);
   const [cleared, setCleared] = useState<string | null>(null);
@@ -154,8 +154,8 @@ export function systemPromptWords({ systemPrompt }: Pick<Session, 'systemPrompt'
     : `${appended} Holds for this session.`;
 }
 
-/** The words that are set; null while they are asked for. */
-function useWords(api: SystemPromptProps['api'], { id, systemPrompt }: Session) {
+/** The system prompt of the session; null while it loads. */
+function useLoadedPrompt(api: SystemPromptProps['api'], { id, systemPrompt }: Session) {
   const [words, setWords] = useState<Outcome<string> | null>(null);
   const characters = systemPrompt?.characters ?? 0;
   const pending = systemPrompt?.pending ?? false;
