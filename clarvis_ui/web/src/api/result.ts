@@ -18,7 +18,7 @@ export const CANCELLED = 'cancelled';
 export const NOT_LOGGED_IN = 'not_logged_in';
 /** All places for running sessions are taken. */
 export const KEEPER_BUSY = 'keeper_busy';
-/** A message waits in line no more: its turn has come, or somebody took it back. */
+/** A message is in the queue no more: Claude got it, or somebody took it back. */
 export const MESSAGE_TAKEN = 'message_taken';
 export const MESSAGE_NOT_FOUND = 'message_not_found';
 /** Among the choices where somebody took it back: it is not said, and can be sent again. */

@@ -6,7 +6,7 @@ import { type QueuedMessage, queuedMessages } from '../conversation/conversation
 import type { ConversationStore } from '../conversation/conversationStore';
 import { type DraftField, moveIntoDraft } from '../conversation/queueEdits';
 
-/** What waits in line and what is held, and what can be done about it. */
+/** The queued and held messages of a session, and the actions on them. */
 export function useQueue(
   app: AppStore,
   conversationStore: ConversationStore,
@@ -26,13 +26,13 @@ export function useQueue(
     problem,
     setProblem,
     async edit(waiting: readonly (Queued | QueuedMessage)[]): Promise<void> {
-      const line = {
+      const session = {
         id,
         api: app.api,
         optimistic: latest.current,
         withdrawn: conversationStore.removeQueued,
       };
-      setProblem(await moveIntoDraft(waiting, line, field));
+      setProblem(await moveIntoDraft(waiting, session, field));
     },
     async send(held: readonly Queued[]): Promise<void> {
       const uuids = held.map(({ uuid }) => uuid);

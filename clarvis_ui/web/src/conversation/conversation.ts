@@ -281,7 +281,7 @@ function markLost(
         if (!atKeeper.has(uuid)) return lost('The page was left before it had arrived.');
         return changeOptimistic(next, uuid, { state: 'accepted', problem: null });
       }
-      // what Claude was given a moment ago is in no line any more, and not in the conversation yet
+      // what Claude has just got is in the queue no more, and not in the conversation yet
       if (way !== 'accepted' || !resting || waiting.has(uuid)) return next;
       return lost('Neither the conversation nor the keeper has it.');
     }, state);

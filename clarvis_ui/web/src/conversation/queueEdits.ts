@@ -1,5 +1,5 @@
-/** Messages that wait in line, on their way back into the field. Each stands there before it leaves
- * the line: an answer that is lost on its way takes no words with it. */
+/** Moves queued messages back into the message field. Each is in the field before it leaves the
+ * queue, so that a lost answer loses no words. */
 
 import type { Api } from '../api/client';
 import { fields } from '../api/decode';
@@ -34,14 +34,13 @@ function isElsewhere({ code }: Failure): boolean {
   return code === MESSAGE_TAKEN || code === MESSAGE_NOT_FOUND;
 }
 
-/** Puts these behind what is typed already and takes them out of the line; what went wrong, if
- * anything did. */
+/** Appends these messages to the draft and takes them out of the queue. Returns the problem, or ''. */
 export async function moveIntoDraft(
   queue: readonly Queued[],
-  line: SessionQueue,
+  session: SessionQueue,
   field: DraftField,
 ): Promise<string> {
-  const messages = await readContents(queue, line);
+  const messages = await readContents(queue, session);
   if (typeof messages === 'string') return messages;
   const before = field.current;
   const after = withMessages(before, messages);
@@ -52,9 +51,9 @@ export async function moveIntoDraft(
   let elsewhere = 0;
   let problem = '';
   for (const message of messages) {
-    const outcome = await line.api.cancelQueued(line.id, message.uuid);
+    const outcome = await session.api.cancelQueued(session.id, message.uuid);
     if (outcome.ok) {
-      line.withdrawn(message.uuid);
+      session.withdrawn(message.uuid);
       returned.push(message);
     } else if (isTakenByClaude(outcome.failure)) late += 1;
     else if (isElsewhere(outcome.failure)) {
@@ -91,15 +90,15 @@ interface Content {
 /** The contents of queued messages; a sentence where the field cannot hold them. */
 async function readContents(
   queue: readonly Queued[],
-  line: SessionQueue,
+  session: SessionQueue,
 ): Promise<Content[] | string> {
   const contents = new Map<string, readonly Block[]>(
-    line.optimistic
+    session.optimistic
       .filter(({ uuid, images }) => queue.some((one) => one.uuid === uuid && one.images === images))
       .map(({ uuid, content }) => [uuid, content]),
   );
   if (queue.some(({ uuid, images }) => images > 0 && !contents.has(uuid))) {
-    const outcome = await line.api.waiting(line.id);
+    const outcome = await session.api.waiting(session.id);
     if (!outcome.ok) return outcome.failure.sentence;
     for (const { uuid, content } of outcome.value) contents.set(uuid, content);
   }

@@ -3,8 +3,8 @@ import { KEEPER_BUSY, type Outcome } from '../api/result';
 import type { Accepted, Prompt } from '../api/send';
 
 /**
- * Sends a message, and stands in line where every place is taken. That somebody else runs the
- * session is answered at once: the person chooses what is to become of the message.
+ * Sends a message. If the keeper runs as many sessions as it may, the request waits. If somebody
+ * else runs the session, the answer comes at once: the person decides about the message.
  */
 export async function sendOrWait(
   api: Pick<Api, 'send'>,

@@ -24,7 +24,7 @@ export type VisibleMessage = Message & {
   code?: string;
 };
 
-/** A message in line. */
+/** A queued message. */
 export type QueuedMessage = Queued & {
   /** Ours, for which the turn that runs is being stopped. */
   interrupt?: boolean;

@@ -53,8 +53,8 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   const conversation = conversationStore.conversation.value;
   const [details, setDetails] = useState(false);
   const [draft, setDraft] = useDraft(app, id);
-  const line = useQueue(app, conversationStore, id, draft);
-  const { problem, setProblem } = line;
+  const queue = useQueue(app, conversationStore, id, draft);
+  const { problem, setProblem } = queue;
   const capabilities = app.capabilities.of(id).value;
   const forkOrigin = useForkOf(app, id);
   const messages = useComputed(() => visibleMessages(conversationStore.conversation.value)).value;
@@ -91,16 +91,16 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   }
 
   async function edit(waiting: readonly Queued[]): Promise<void> {
-    await line.edit(waiting);
+    await queue.edit(waiting);
     focusField();
   }
 
-  async function goOn(uuid: string, how: 'fork' | 'wait'): Promise<void> {
+  async function sendElsewhere(uuid: string, how: 'fork' | 'wait'): Promise<void> {
     const copy = await conversationStore.sendElsewhere(uuid, how);
     if (copy !== null) location.hash = sessionHref(copy);
   }
 
-  async function change(mode: { permissionMode?: string; model?: string }): Promise<void> {
+  async function changeMode(mode: { permissionMode?: string; model?: string }): Promise<void> {
     const outcome = await app.api.setMode(id, mode);
     setProblem(outcome.ok ? '' : outcome.failure.sentence);
     if (outcome.ok) app.sessions.update(outcome.value);
@@ -120,8 +120,8 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   );
 
   const words = draft.value.text.trim();
-  const bare = draft.value.images.length === 0 && messages.length > 0;
-  const meant = useSpokenAction(app.api, session, words, bare);
+  const isPlain = draft.value.images.length === 0 && messages.length > 0;
+  const meant = useSpokenAction(app.api, session, words, isPlain);
 
   function send(text: string, images: readonly AttachedImage[], interrupt = false): void {
     setProblem('');
@@ -130,7 +130,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   }
 
   /** Does what a button would do, in place of sending the words. */
-  async function act(action: SpokenAction): Promise<void> {
+  async function perform(action: SpokenAction): Promise<void> {
     switch (action.kind) {
       case 'recap':
         recap.call(action.level);
@@ -155,7 +155,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
       if (meant.quotation && confirms(meant)) send(withQuotation(meant.quotation, words), []);
     } else if (meant) {
       setDraft({ text: '', images: [] });
-      await act(meant.action);
+      await perform(meant.action);
     }
   }
 
@@ -164,21 +164,21 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
   useEffect(() => {
     if (request?.sessionId !== id || messages.length === 0) return;
     app.spokenRequest.value = null;
-    void act(request.action);
+    void perform(request.action);
   }, [request, id, messages.length > 0]);
 
   const switches = {
     session,
     capabilities,
     onCapabilitiesNeeded: () => app.capabilities.want(id),
-    onMode: (mode: { permissionMode?: string; model?: string }) => void change(mode),
+    onMode: (mode: { permissionMode?: string; model?: string }) => void changeMode(mode),
   };
   const isInterrupted = !running && wasInterrupted(session);
-  const remains = useInterruptedTurn(app.api, id, isInterrupted, conversation.queue);
+  const interrupted = useInterruptedTurn(app.api, id, isInterrupted, conversation.queue);
   const unanswered = useSignal<ReadonlySet<string>>(NO_CALLS);
   useEffect(() => {
-    unanswered.value = new Set(remains.questions.map((one) => one.toolUseId ?? one.id));
-  }, [remains, unanswered]);
+    unanswered.value = new Set(interrupted.questions.map((one) => one.toolUseId ?? one.id));
+  }, [interrupted, unanswered]);
   // the keeper would refuse every message
   const unusable = session.state === 'error';
   const missing = missingWords(session);
@@ -238,7 +238,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           <InterruptedTurn
             session={session}
             messages={messages}
-            turn={remains}
+            turn={interrupted}
             api={app.api}
             onCompact={() => conversationStore.send('/compact', [])}
             onEdit={(queued) => void edit([queued])}
@@ -271,17 +271,17 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           session={session}
           optimistic={conversation.optimistic.filter((pending) => pending.state === 'elsewhere')}
           notice={app.hookNotices.texts.value.get(id) ?? null}
-          onFork={(uuid) => void goOn(uuid, 'fork')}
-          onWait={(uuid) => void goOn(uuid, 'wait')}
+          onFork={(uuid) => void sendElsewhere(uuid, 'fork')}
+          onWait={(uuid) => void sendElsewhere(uuid, 'wait')}
           onWatch={takeBack}
           onSend={conversationStore.retry}
         />
-        <QueueChips queue={line.queue} onTakeBack={(queued) => void edit([queued])} />
+        <QueueChips queue={queue.queue} onTakeBack={(queued) => void edit([queued])} />
         <HeldMessages
-          held={line.held}
-          onSend={(held) => line.send(held).then(backToField)}
+          held={queue.held}
+          onSend={(held) => queue.send(held).then(backToField)}
           onEdit={edit}
-          onDiscard={(held) => line.discard(held).then(backToField)}
+          onDiscard={(held) => queue.discard(held).then(backToField)}
         />
         {meant && !unusable && (
           <SpokenActionBar
