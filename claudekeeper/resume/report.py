@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
@@ -156,12 +157,16 @@ class ResumeReporter:
     def _open_question(self, session_id: str) -> OpenQuestion | None:
         """One that waits for an answer now."""
         for attention in self._attention.all(session_id):
-            if attention.kind in ("permission", "ceiling"):
-                title = attention.title or f"May Claude use {attention.tool}?"
-                return OpenQuestion("permission", title, attention_id=attention.id)
-            question = question_of_call(attention.tool, attention.input)
-            question.attention_id = attention.id
-            return question
+            match attention.kind:
+                case "permission" | "ceiling":
+                    title = attention.title or f"May Claude use {attention.tool}?"
+                    return OpenQuestion("permission", title, attention_id=attention.id)
+                case "question" | "plan":
+                    question = question_of_call(attention.tool, attention.input)
+                    question.attention_id = attention.id
+                    return question
+                case _:
+                    assert_never(attention.kind)
         return None
 
     def _build_report(

@@ -1,3 +1,4 @@
+import type { AttentionKind } from '../api/attention';
 import type { Progress, Session } from '../api/sessions';
 import { counted } from '../lib/format';
 import { waitingWords, whereWords } from './presenceLabels';
@@ -129,18 +130,27 @@ function wantedBy(attention: readonly AskedAttention[]): string {
 
 /** As much of an open question as its words need. */
 export interface AskedAttention {
-  kind: string;
+  kind: AttentionKind;
   tool: string | null;
   input: unknown;
 }
 
 /** What a session wants of the person, as one says it after its name: "wants to run npm test". */
 export function sentenceOf(attention: AskedAttention): string {
-  if (attention.kind === 'plan') return 'has a plan ready';
-  if (attention.kind === 'ceiling') return 'has reached the ceiling of its item';
-  if (attention.kind === 'question') return questionOf(attention.input);
-  const action = toolActionOf(attention.tool, attention.input);
-  return `wants to ${action.verb}${action.object === null ? '' : ` ${action.object}`}`;
+  switch (attention.kind) {
+    case 'plan':
+      return 'has a plan ready';
+    case 'ceiling':
+      return 'has reached the ceiling of its item';
+    case 'question':
+      return questionOf(attention.input);
+    case 'permission': {
+      const action = toolActionOf(attention.tool, attention.input);
+      return `wants to ${action.verb}${action.object === null ? '' : ` ${action.object}`}`;
+    }
+    default:
+      return attention.kind satisfies never;
+  }
 }
 
 /** What a session does just now, by the last tool it called: "running npm test…". */

@@ -126,7 +126,7 @@ describe('what runs elsewhere says where', () => {
 });
 
 test('what is known beside the row is said in its place', () => {
-  const open = [{ kind: 'permission', tool: 'Bash', input: { command: 'npm test' } }];
+  const open = [{ kind: 'permission' as const, tool: 'Bash', input: { command: 'npm test' } }];
   const live = { attention: [], doing: null, unread: false };
   const of = (changes: Partial<Session>, more: Partial<LiveState>) =>
     statusOf(sample(1, changes), { ...live, ...more });
@@ -168,7 +168,7 @@ describe('what a session wants is said in words', () => {
   });
 
   test('a question is asked, a plan is ready', () => {
-    const open = { kind: 'question', tool: 'AskUserQuestion' };
+    const open = { kind: 'question' as const, tool: 'AskUserQuestion' };
     const questions = [{ question: 'Which database?' }, { question: 'Which port?' }];
     expect(sentenceOf({ ...open, input: { questions: questions.slice(1) } })).toBe(
       'asks: Which port?',

@@ -1,15 +1,24 @@
+import type { ComponentType } from 'preact';
 import { useId, useRef } from 'preact/hooks';
-import type { Answer, Attention } from '../../api/attention';
+import type { Answer, Attention, AttentionKind } from '../../api/attention';
 import { StatusDot } from '../../ui/StatusDot';
 import type { AnswerDrafts } from '../answerDrafts';
 import { useAnswerDraft } from '../answerDrafts';
 import { CeilingCard } from './CeilingCard';
+import type { CardProps } from './cardProps';
 import { PermissionCard } from './PermissionCard';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
 import { useDoubleClickGuard } from './useDoubleClickGuard';
 import type { PlanSource } from './usePlan';
 import './card.css';
+
+const CARDS: Readonly<Record<AttentionKind, ComponentType<CardProps>>> = {
+  permission: PermissionCard,
+  question: QuestionCard,
+  plan: PlanCard,
+  ceiling: CeilingCard,
+};
 
 export interface AttentionCardProps {
   attention: Attention;
@@ -39,6 +48,7 @@ export function AttentionCard(props: AttentionCardProps) {
     onAnswer(chosen);
   }
 
+  const Card = CARDS[attention.kind];
   const card = {
     attention,
     workdir: props.workdir,
@@ -63,15 +73,7 @@ export function AttentionCard(props: AttentionCardProps) {
           Asked in a terminal. The first answer counts, there or here.
         </p>
       )}
-      {attention.kind === 'question' ? (
-        <QuestionCard {...card} />
-      ) : attention.kind === 'plan' ? (
-        <PlanCard {...card} />
-      ) : attention.kind === 'ceiling' ? (
-        <CeilingCard {...card} />
-      ) : (
-        <PermissionCard {...card} />
-      )}
+      <Card {...card} />
       {problem && (
         <p class="card-problem" role="alert">
           {problem}

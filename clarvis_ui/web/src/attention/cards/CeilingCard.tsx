@@ -1,6 +1,6 @@
 import { revealInvisible } from '../../lib/sanitize';
 import { NO_CHOICE } from '../answerDrafts';
-import type { CardProps } from './PermissionCard';
+import type { CardProps } from './cardProps';
 import {
   type CeilingName,
   type CeilingUsage,

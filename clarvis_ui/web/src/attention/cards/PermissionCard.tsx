@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer, Attention } from '../../api/attention';
 import { relativeTo } from '../../lib/paths';
 import { revealInvisible } from '../../lib/sanitize';
-import type { AnswerDraft } from '../answerDrafts';
+import type { CardProps } from './cardProps';
 import { EvidenceView } from './EvidenceView';
 import {
   editableText,
@@ -13,21 +13,7 @@ import {
 } from './presentation';
 import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
-import type { PlanSource } from './usePlan';
 import { useShortcuts } from './useShortcuts';
-
-export interface CardProps {
-  attention: Attention;
-  workdir: string | null;
-  source: PlanSource;
-  /** False while an answer would be an accident, or is on its way. */
-  ready: boolean;
-  keys: boolean;
-  headingId: string;
-  draft: AnswerDraft;
-  onHalf(changes: Partial<AnswerDraft>): void;
-  onAnswer(answer: Answer): void;
-}
 
 /** May this be done? What it is, and every answer there is. */
 export function PermissionCard(props: CardProps) {

@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/attention';
 import { Markdown } from '../../content/Markdown';
-import type { CardProps } from './PermissionCard';
+import type { CardProps } from './cardProps';
 import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
 import { usePlan } from './usePlan';

@@ -2,7 +2,7 @@ import type { Answer } from '../../api/attention';
 import { Markdown } from '../../content/Markdown';
 import { isComposing } from '../../lib/input';
 import { type ChoiceDraft, NO_CHOICE } from '../answerDrafts';
-import type { CardProps } from './PermissionCard';
+import type { CardProps } from './cardProps';
 import { type Question, questionsOf } from './presentation';
 import { ReasonField } from './ReasonField';
 import { isSecondClick } from './useDoubleClickGuard';
