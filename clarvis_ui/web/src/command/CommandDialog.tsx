@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../ui/Icon';
 import { CommandForm, type CommandFormProps } from './CommandForm';
 
-/** The bar over the page; on a phone a sheet. What is typed in it outlives it. */
+/** The command bar as a dialog; on a phone a sheet. Closing it keeps the text. */
 export function CommandDialog(props: CommandFormProps) {
   const { isOpen } = props.commandSetup.command;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -12,7 +12,7 @@ export function CommandPanel(props: CommandFormProps) {
   );
 }
 
-/** What lies over the page: the notices of what was sent, and the bar while it is open. */
+/** What lies over the page: the notices of sent commands, and the open command bar. */
 export function CommandOverlay(props: CommandFormProps & { onEdit(): void }) {
   const { onEdit, ...form } = props;
   return (

@@ -26,7 +26,7 @@ export interface DestinationListProps {
   id: string;
   options: readonly DestinationOption[];
   active: string | undefined;
-  /** What is shown is for the words of a moment ago. */
+  /** The list still belongs to the previous text. */
   asking: boolean;
   onPick(option: DestinationOption): void;
   onDirectory(): void;

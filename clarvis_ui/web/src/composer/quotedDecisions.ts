@@ -51,7 +51,7 @@ function stem(word: string): string {
   return word.length > 5 ? word.slice(0, Math.max(5, word.length - 2)) : word;
 }
 
-/** What the session itself knows, the newest first as not all may fit, then what was found besides. */
+/** The session's own decisions, the newest first because not all may fit, then the search hits. */
 export function quotesOf(
   sessionId: string,
   decisions: readonly Decision[],

@@ -8,7 +8,7 @@ export type SpokenAction =
   | { kind: 'alternative' }
   | { kind: 'decided'; about: string; words: string };
 
-/** Said in the command bar, of a session. */
+/** A spoken action from the command bar, for a session. */
 export interface SpokenRequest {
   sessionId: string;
   action: SpokenAction;
@@ -101,7 +101,7 @@ const DECIDED = new RegExp(
   'i',
 );
 
-/** What is meant by these words; null where they are a message. */
+/** The spoken action of these words; null if they are a message. */
 export function spokenActionOf(text: string): SpokenAction | null {
   const typed = text.trim();
   if (typed.length > MAX_CHARACTERS || typed.includes('\n') || typed.startsWith('/')) return null;

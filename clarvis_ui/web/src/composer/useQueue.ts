@@ -37,7 +37,7 @@ export function useQueue(
     async send(held: readonly Queued[]): Promise<void> {
       const uuids = held.map(({ uuid }) => uuid);
       let outcome = await app.api.sendHeld(id, uuids, false);
-      // every place is taken: they wait for one, as what is sent does
+      // the keeper is at its limit of sessions: the request waits, as sending does
       if (!outcome.ok && outcome.failure.code === KEEPER_BUSY) {
         outcome = await app.api.sendHeld(id, uuids, true);
       }
@@ -49,7 +49,7 @@ export function useQueue(
         const outcome = await app.api.cancelQueued(id, uuid);
         const code = outcome.ok ? null : outcome.failure.code;
         if (!outcome.ok && code !== MESSAGE_NOT_FOUND) setProblem(outcome.failure.sentence);
-        // gone by another hand, or not reached: what is not known to be gone stays
+        // removed by another tab, or not reached: only a confirmed removal hides it
         if (code === MESSAGE_TAKEN) continue;
         if (code !== null && code !== MESSAGE_NOT_FOUND) return;
         conversationStore.removeQueued(uuid);

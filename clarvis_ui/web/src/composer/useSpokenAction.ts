@@ -9,7 +9,7 @@ import { type SpokenAction, spokenActionOf } from './spokenActions';
 const PAUSE_MS = 250;
 const MAX_HITS = 20;
 
-/** What the words in the field mean, if they mean a button, and what was decided where they ask. */
+/** The spoken action in the draft, if there is one, and the decisions that it asks for. */
 export interface DetectedAction {
   action: SpokenAction;
   /** Null while it is looked for, or where something else is meant. */
@@ -47,7 +47,7 @@ async function searchDecisions(
     api.resume(id, signal),
     api.search({ words, kind: 'decision', workdir, best: true }, null, signal, MAX_HITS),
   ]);
-  // what cannot be asked for is not found: the question can be sent all the same
+  // without an answer there are no decisions; the question can still be sent
   const all = report.ok ? report.value.decisions : [];
   const hits = search.ok ? search.value.hits : [];
   return quotation(about, quotesOf(id, decisionsAbout(all, about), all, hits));

@@ -59,7 +59,7 @@ function Group({ title, categories }: { title: string; categories: readonly Cate
   );
 }
 
-/** What was said of a category, what Claude asked, and what is missing. */
+/** A category: the key points, Claude's last question and what is missing. */
 function Inside({ category }: { category: Category }) {
   const { confidence, discussed, asked: lastQuestion, keyPoints, missing } = category;
   const facts = [

@@ -36,7 +36,7 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
     if (recap.called > 0) setClosed(level === 'dive');
   }, [recap.called]);
   useEffect(() => {
-    // what was asked for in words is over when one goes on
+    // a recap that was requested by words closes with the next turn
     if (quiet && recap.called > 0) setClosed(true);
   }, [quiet]);
   const quietly = quiet && recap.called === 0;
@@ -65,7 +65,7 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
   if (line) {
     const open = () => {
       setOpened(true);
-      // what is not as it was is said to those as well who want no recap
+      // warnings are shown even without a recap
       if (level === 'dive' && !report?.fresh) choose('quick');
     };
     return <Late recap={recap} onOpen={open} />;
@@ -139,7 +139,7 @@ export function Recap({ api, session, recap, quiet, onPrompt, onFresh }: RecapPr
   );
 }
 
-/** One line that was there before it was known what it says: to see all of it moves things. */
+/** The reserved line of a late recap. Only a click expands it, because that moves the page. */
 function Late({ recap, onOpen }: { recap: RecapState; onOpen(): void }) {
   const { report, level, failed } = recap;
   const words = level === 'dive' ? report?.fresh && report.warnings.join(' ') : report?.quick;

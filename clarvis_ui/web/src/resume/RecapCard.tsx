@@ -16,7 +16,7 @@ export interface RecapCardProps {
   onFresh(): void;
 }
 
-/** Where things stand: what is next, what was decided, how far it is, what going on costs. */
+/** The recap: the next action, the decisions, the progress and the cost of resuming. */
 export function RecapCard(props: RecapCardProps) {
   const { report, detailed, workdir, onPrompt, onRetell, onResume, onFresh } = props;
   const [retold, setRetold] = useState<AiRecap | null>(null);

@@ -11,7 +11,7 @@ export interface RecapDetailsProps {
 const MAX_ITEMS = 8;
 const MAX_CHARACTERS = 280;
 
-/** The last turns, what was decided and done, and how far it is, by group and by the checklist. */
+/** The last turns, the decisions, the changes, and the progress by group and by checklist. */
 export function RecapDetails({ report, workdir }: RecapDetailsProps) {
   const { turns, groups, open, coverage, decisions, files, filesChanged } = report;
   return (

@@ -18,9 +18,9 @@ export interface RecapState {
   level: RecapLevel | null;
   choose(level: RecapLevel): void;
   report: ResumeReport | null;
-  /** Whether it is known what was chosen in other browsers. */
+  /** Whether the level chosen in other browsers is loaded. */
   isLevelKnown: boolean;
-  /** Whether the conversation was shown before it: then it may not push what is being read. */
+  /** Whether the conversation appeared first: then the recap must not move it. */
   late: boolean;
   /** Whether the request for it failed. */
   failed: boolean;
@@ -30,21 +30,21 @@ export interface RecapState {
   /** How often it was requested by a spoken action. */
   called: number;
   call(level: RecapLevel): void;
-  /** Whether what stands below it is, too; whoever has to wait for the rest can type meanwhile. */
-  footed: boolean;
+  /** Whether the footer is visible. It comes early, so that the person can type meanwhile. */
+  isFooterReady: boolean;
 }
 
 /**
- * What whoever comes back is told. It is asked for beside the conversation, and both are shown at
- * once: a card that came later would push away what is being read. Where it takes too long, a line
- * is kept for it from the beginning.
+ * Loads the recap of a session that was idle for a while, in parallel to the conversation. Both
+ * appear together, because a later card would move the text under the reader. If the recap takes
+ * too long, the page reserves a line for it.
  */
 export function useRecap(
   { api, storage }: AppStore,
   session: Session,
   loaded: boolean,
 ): RecapState {
-  // as it was when it was opened: what is said from now on is no reason to tell it all
+  // as of opening: later messages start no recap
   const [cold] = useState(() => isCold(session, Date.now()));
   const [called, setCalled] = useState(0);
   const [level, setLevel] = useState<RecapLevel | null>(() => readRecapLevel(storage));
@@ -75,7 +75,7 @@ export function useRecap(
     [api, storage, session.id, cold, called, tries],
   );
 
-  const footed = useDelayed(FOOT_MS);
+  const hasWaited = useDelayed(FOOT_MS);
   const waits = cold && !(isLevelKnown && answered);
   useEffect(() => {
     if (!waits || !loaded) return;
@@ -85,7 +85,7 @@ export function useRecap(
 
   function choose(chosen: RecapLevel): void {
     writeRecapLevel(storage, chosen);
-    // a keeper that cannot be reached is no reason not to tell it
+    // without the keeper the level still holds in this browser
     void api.prefer(chosen);
     setLevel(chosen);
   }
@@ -108,6 +108,6 @@ export function useRecap(
       setTries((before) => before + 1);
     },
     ready: !waits || late,
-    footed: !waits || late || footed,
+    isFooterReady: !waits || late || hasWaited,
   };
 }

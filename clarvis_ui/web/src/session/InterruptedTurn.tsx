@@ -14,7 +14,7 @@ import { useRequest } from '../ui/useRequest';
 export interface InterruptedTurnProps {
   session: Session;
   messages: readonly VisibleMessage[];
-  /** What is left of it. */
+  /** The interrupted turn as the keeper stored it. */
   turn: Interruption;
   api: Pick<Api, 'continueTurn'>;
   onCompact(): void;

@@ -9,11 +9,11 @@ import './session-details.css';
 
 export interface SessionDetailsProps {
   session: Session;
-  /** What can be changed of it. */
+  /** What can be changed in the session. */
   children?: ComponentChildren;
 }
 
-/** What is known of the selected session, and how to go on with it. */
+/** The details of the selected session, and the commands to resume it. */
 export function SessionDetails({ session, children }: SessionDetailsProps) {
   const status = statusOf(session);
   const command = resumeCommand(session);
@@ -127,7 +127,7 @@ function runsWords(session: Session): string | null {
   return `${where}, ${status}${since === null ? '' : ` since ${fullTime(since)}`}`;
 }
 
-/** A line of what is known; what is not known has none. */
+/** A line of the details; none without a value. */
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   if (!children) return null;
   return (

@@ -222,7 +222,7 @@ export function SessionPage({ app, session, conversationStore, onFresh }: Sessio
           onOtherDirectory={(uuid) => onFresh(freshFrom(session, conversationStore.textOf(uuid)))}
         />
       )}
-      <footer class="session-foot" data-awaited={!recap.footed}>
+      <footer class="session-foot" data-awaited={!recap.isFooterReady}>
         <AttentionSlot
           attentionStore={app.attention}
           source={app.api}

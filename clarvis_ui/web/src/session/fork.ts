@@ -1,7 +1,7 @@
 import { sessionHref } from '../app/routes';
 import type { AppStore } from '../app/store';
 
-/** Goes on from a message in a session of its own, and there; says why where that cannot be. */
+/** Forks the session at a message and opens the fork. Returns the problem, or ''. */
 export async function forkAndOpen(
   app: AppStore,
   session: string,

@@ -43,7 +43,7 @@ export function Prompt({ row }: { row: PromptRow }) {
   );
 }
 
-/** Why it was not sent, and the two ways on: nothing of it is lost. */
+/** Why it was not sent, with buttons to send it again or to edit it. */
 function NotSent({ message: { uuid, problem, heading, code } }: { message: VisibleMessage }) {
   const { onRetry, onEdit, onOtherDirectory } = useThreadContext();
   return (

@@ -44,7 +44,7 @@ function StreamingBlock({ partial }: { partial: Partial }) {
   }
 }
 
-/** A call whose input is still being written: what is known of it already. */
+/** A call whose input is still streaming: the part that has arrived. */
 function Preparing({ tool, text }: { tool: string; text: string }) {
   const summary = summarize({
     id: '',
@@ -91,7 +91,7 @@ export interface TurnLineProps {
   asks: boolean;
 }
 
-/** That a turn runs, and what it says of itself. */
+/** The line of a running turn, with its status. */
 export function TurnLine({ turn, quiet, asks }: TurnLineProps) {
   const now = useNow(1000);
   const words = statusWords(turn.status);

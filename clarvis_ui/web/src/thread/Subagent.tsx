@@ -10,7 +10,7 @@ import { chunksOf } from './rows/chunks';
 import { callOf, type ToolRow } from './rows/rows';
 import { agentIdOf, EARLIER, ownRows, SHOWN_AT_FIRST } from './rows/subagents';
 
-/** The conversation of a subagent inside of its call: as it comes, or as it was. */
+/** The conversation of a subagent inside its call, running or finished. */
 export function Subagent({ row }: { row: ToolRow }) {
   const { fetchSubagent, workdir } = useThreadContext();
   const live = row.nested.length > 0;
@@ -32,7 +32,7 @@ export function Subagent({ row }: { row: ToolRow }) {
 
   if (live) return <Apart messages={row.nested} running={row.running} />;
   if (past) return <Apart messages={past} running={false} />;
-  // what it was asked and what it answered is known in any case
+  // its prompt and its result are in the call itself
   if (failed || row.running) return <ToolBody call={callOf(row)} workdir={workdir} />;
   return <p class="quiet-line">Reading its conversation…</p>;
 }

@@ -189,7 +189,7 @@ function useScrollToOwnPrompt(rows: readonly Row[], { toEnd }: VirtualScroll): v
   }, [ownPrompt, toEnd]);
 }
 
-/** All bundles, as themselves or inside of an empty box of their height. */
+/** All chunks: rendered, or as an empty box of their height. */
 const Chunks = memo(function Chunks({ pieces }: { pieces: readonly ChunkPiece[] }) {
   return pieces.map((piece) =>
     piece.chunk ? (

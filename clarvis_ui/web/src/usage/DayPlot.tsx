@@ -5,7 +5,7 @@ import { bars, type Spans } from './bars';
 const HEIGHT = 120;
 const STEP = 10;
 
-/** What each day or week cost, as bars; the one that is pointed at is told in words. */
+/** The cost of each day or week as bars, with the hovered one in words. */
 export function DayPlot({ spans, zone }: { spans: Spans; zone: string }) {
   const { step, rows: days } = spans;
   const name = (key: string) => (step === 'week' ? `Week of ${dated(key)}` : dayName(key));

@@ -22,7 +22,7 @@ const SPANS = [
   { days: null, label: 'All' },
 ] as const;
 const MAX_DAYS = 180;
-/** Milliseconds for which what comes in is gathered before it is asked for anew. */
+/** How long changes are collected before the usage is loaded again, in milliseconds. */
 const GATHERED_MS = 1000;
 const RANKED: readonly { by: UsageBy; title: string }[] = [
   { by: 'project', title: 'By project' },
@@ -98,7 +98,7 @@ export function UsagePage({ app }: { app: Pick<AppStore, 'api' | 'sessions'> }) 
   );
 }
 
-/** The value as it was a moment ago: what changes often is not asked for each time. */
+/** The value, updated only after a pause, so that frequent changes cause few requests. */
 function useThrottled(value: string): string {
   const [seen, setSeen] = useState(value);
   const latest = useRef(value);
@@ -120,7 +120,7 @@ function named(sessions: ReadonlyMap<string, Session>, used: readonly UsageRow[]
   });
 }
 
-/** A session, or what was done in a project. */
+/** The page of a session, or the timeline of a project. */
 function hrefOf(by: UsageBy, key: string): string | null {
   if (by === 'session') return sessionHref(key);
   return by === 'project' && key !== '' ? timelineHref({ workdir: key }) : null;
@@ -153,7 +153,7 @@ function Figure({ name, amount }: { name: string; amount: number }) {
   );
 }
 
-/** A day by the calendar of whoever looks. */
+/** A day in the calendar of the viewer. */
 function dayAgo(days: number): string {
   const then = new Date();
   then.setDate(then.getDate() - days);

@@ -62,7 +62,7 @@ export function daily(rows: readonly UsageRow[], most: number): UsageRow[] {
   const last = rows.at(-1)?.key;
   if (!first || !last) return [];
   const bars: UsageRow[] = [];
-  // counted from the end: the newest are what one wants to see
+  // from the end: the newest days matter most
   for (
     let day = last;
     (day >= first || bars.length < MIN_BARS) && bars.length < most;
@@ -84,7 +84,7 @@ function nothing(key: string): UsageRow {
   return { key, label: key, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
 }
 
-/** Heights in proportion to the cost; where nothing has a price, to what was said. */
+/** Heights in proportion to the cost; without any prices, to the output tokens. */
 export function bars(rows: readonly UsageRow[]): Bar[] {
   const priced = rows.some((row) => row.costUsd > 0);
   const size = (row: UsageRow): number => (priced ? row.costUsd : row.output);

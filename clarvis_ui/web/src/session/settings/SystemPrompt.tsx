@@ -21,7 +21,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
   const draftKey = systemPromptDraft(id);
   const set = (systemPrompt?.characters ?? 0) > 0;
   const [words, setWords] = useLoadedPrompt(api, session);
-  /** Null where it is not being written; what was left unsaved is there again. */
+  /** The draft; null while nobody edits it. An unsaved one is restored. */
   const [written, setWritten] = useState<string | null>(() => drafts.read(draftKey).text || null);
   const [cleared, setCleared] = useState<string | null>(null);
   const [problem, setProblem] = useState('');
@@ -112,7 +112,7 @@ export function SystemPrompt({ session, api, drafts, onSession }: SystemPromptPr
           <p class="system-prompt-buttons">
             <button
               type="button"
-              // what stands there has to be known before it is changed
+              // the current prompt has to be loaded before it is edited
               disabled={set && words?.ok !== true}
               onClick={() => {
                 pressed.current = true;

@@ -10,7 +10,7 @@ export interface SystemPromptFieldProps {
   onKeyDown?(event: KeyboardEvent): void;
 }
 
-/** Where one is written, with how much room is left once that matters. */
+/** The field for a system prompt. Near the limit it shows the remaining characters. */
 export function SystemPromptField({ label, value, onInput, onKeyDown }: SystemPromptFieldProps) {
   // as the keeper counts them: a sign outside the basic plane is one
   const characters = value.length > MAX_CHARACTERS / 2 ? [...value].length : 0;

@@ -122,7 +122,7 @@ function messagesText(messages: readonly VisibleMessage[]): string {
     .join('\n');
 }
 
-/** What is left of markdown once it is drawn, as far as it matters for finding words. */
+/** The text of markdown as it is rendered, as far as the search needs it. */
 function withoutMarks(text: string): string {
   return text
     .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
@@ -198,7 +198,7 @@ export function expandFor(
   if (row.kind === 'tool') unfoldAgentFor(row, query, folds, subagentTexts);
 }
 
-/** And inside of a subagent's conversation, also above what is shown of it at first. */
+/** Also inside a subagent's conversation, including the rows hidden at first. */
 function unfoldAgentFor(
   row: ToolRow,
   query: string,

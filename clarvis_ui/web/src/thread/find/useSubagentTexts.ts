@@ -4,7 +4,7 @@ import type { Row } from '../rows/rows';
 import { agentIdOf, callsIn, isUnread } from '../rows/subagents';
 import { messagesTextOf, type SubagentTexts } from './find';
 
-/** So many are asked for at once. */
+/** How many are loaded at once. */
 const TOGETHER = 4;
 /** Letters of theirs that a page holds for finding; more than that is a matter for the search. */
 const MAX_CHARACTERS = 30_000_000;

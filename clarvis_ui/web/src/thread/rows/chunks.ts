@@ -39,7 +39,7 @@ function isTool(row: Row | undefined): boolean {
   return row?.kind === 'tool' || row?.kind === 'tools';
 }
 
-/** FNV-1a: spreads keys evenly, and that is all that is asked of it. */
+/** FNV-1a: it only has to spread keys evenly. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {

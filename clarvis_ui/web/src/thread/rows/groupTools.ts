@@ -20,7 +20,7 @@ function gatheredAs(row: Row | undefined): string | null {
   return GATHERED[row.use.name]?.as ?? null;
 }
 
-/** Calls in a row that are told as one. */
+/** Groups consecutive calls into one row. */
 export function groupTools(rows: readonly Row[]): Row[] {
   const grouped: Row[] = [];
   for (let at = 0; at < rows.length; ) {

@@ -5,7 +5,7 @@ import { type Row, rowsOf, type ToolRow } from './rows';
 
 const AGENTS = new Set(['Task', 'Agent']);
 
-/** So many of its last lines are shown before one asks for the others. */
+/** How many of its last rows are shown at first. */
 export const SHOWN_AT_FIRST = 40;
 /** The part that unfolds into them. */
 export const EARLIER = 'earlier';
@@ -34,7 +34,7 @@ export function callsIn(row: Row): readonly ToolRow[] {
   return row.kind === 'tools' ? row.calls : [];
 }
 
-/** Whose words are not here yet: they are fetched when one looks. */
+/** Whether the subagent's messages are still to be loaded. */
 export function isUnread(row: ToolRow): boolean {
   return isSubagent(row) && row.nested.length === 0 && !row.running;
 }

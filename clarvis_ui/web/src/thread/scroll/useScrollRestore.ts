@@ -18,7 +18,7 @@ export interface ScrollRestoreOptions {
 type Wanted = { link: string } | { position: ScrollPosition & { at: 'row' } } | 'beginning';
 
 const SAVE_AFTER_MS = 250;
-/** What comes before a message that is meant is seen a little, too. */
+/** A linked message stands this far below the edge, so that a little before it is visible. */
 const FROM_EDGE = 80;
 /** So often one asks for earlier messages, each time for twice as many: a hundred thousand back. */
 const MAX_STEPS = 20;

@@ -26,7 +26,7 @@ export interface VirtualScroll {
   far: boolean;
   toEnd(): void;
   jump(key: string, offset: number): boolean;
-  /** What comes next is wanted by the reader and must not move what is in sight. */
+  /** The reader expands something next: the visible part must not move. */
   hold(): void;
   /** Whether the person has moved since the last jump. */
   moved(): boolean;
@@ -84,7 +84,7 @@ export function useVirtualScroll(
     setFollowing(value);
   }, []);
 
-  /** What is near enough to be drawn now. */
+  /** The chunks that are near enough to be rendered. */
   const update = useCallback(() => {
     const view = box.current;
     const column = inner.current;
@@ -234,7 +234,7 @@ export function useVirtualScroll(
   return useMemo(() => ({ ...actions, pieces, following, far }), [actions, pieces, following, far]);
 }
 
-/** Draws before it returns: what is printed is what stands there by then. */
+/** Renders synchronously, because printing takes the page as it is then. */
 function atOnce(change: () => void): void {
   const usual = options.debounceRendering;
   options.debounceRendering = (draw) => draw();

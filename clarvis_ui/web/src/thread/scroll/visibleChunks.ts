@@ -13,7 +13,7 @@ export interface Viewport {
   height: number;
 }
 
-/** Drawn beyond what is in sight, in heights of the window. */
+/** How far beyond the viewport chunks are rendered, in heights of the window. */
 const MARGIN = 1.5;
 /** So many are drawn in one frame: more would be felt. Those in sight come first. */
 const IN_SIGHT_A_FRAME = 3;
@@ -45,7 +45,7 @@ export function chunksToDraw(boxes: readonly ChunkBox[], viewport: Viewport): Dr
   return { drawn, waits: missing.length > now };
 }
 
-/** How far a box is from what is seen; negative or nothing where it is part of it. */
+/** The distance of a box from the viewport; zero or negative inside it. */
 function distance(box: ChunkBox, { top, height }: Viewport): number {
   return Math.max(box.top - (top + height), top - (box.top + box.height));
 }
