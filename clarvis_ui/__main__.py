@@ -23,9 +23,8 @@ from .settings import (
     DEFAULT_PORT,
     ClarvisSettings,
     SettingsInvalid,
-    TokenFile,
-    keeper_config_path,
 )
+from .token_file import TokenFile, keeper_config_path
 
 ROOTS_VARIABLE = "CLARVIS_ALLOWED_ROOTS"
 # the second is for tests of the page

@@ -23,7 +23,8 @@ from typing import Any, TypeVar
 
 from clarvis_ui.roots import Roots, RootsInvalid
 from clarvis_ui.server import Clarvis, run_clarvis
-from clarvis_ui.settings import ClarvisSettings, SettingsInvalid, TokenFile
+from clarvis_ui.settings import ClarvisSettings, SettingsInvalid
+from clarvis_ui.token_file import TokenFile
 from claudekeeper.cli.instance_lock import hold_instance_lock
 from claudekeeper.cli.sd_notify import Notifier
 from claudekeeper.contract.errors import ConfigInvalid
