@@ -141,7 +141,8 @@ def set_sessions(keeper: FakeKeeper, *rows: dict[str, Any]) -> None:
 
 
 def session_row(page: Page, text: str) -> Locator:
-    return page.get_by_role("link").filter(has_text=text)
+    # a fork of a session in another row leads to it too
+    return page.get_by_role("link").and_(page.locator(".row")).filter(has_text=text)
 
 
 async def trigger_refresh(page: Page) -> None:

@@ -20,6 +20,7 @@ import orjson
 from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
+    CLIConnectionError,
     CLINotFoundError,
     PermissionResultAllow,
     PermissionResultDeny,
@@ -61,6 +62,8 @@ class TappedTransport(Transport):
         # calls that Claude Code asks about every time: the SDK does not say which
         self.guarded_calls: set[str] = set()
         self._append_prompt = append_prompt
+        # once it was closed
+        self.exit_code: int | None = None
 
     async def connect(self) -> None:
         await self._inner.connect()
@@ -119,6 +122,7 @@ class TappedTransport(Transport):
             await self._inner.close()
         finally:
             await tasks.close()
+            self.exit_code = process.returncode
             # else its end of the pipe stays open until somebody collects the garbage
             process._transport.close()
 
@@ -283,7 +287,9 @@ class SdkClient:
             return WorkdirMissing()
         if isinstance(error, ResultError) and "No conversation found" in text:
             return SessionNotFound()
-        how = self.stderr_tail or describe_exit(error, "")
+        # a pipe that is closed says nothing of the process that it led to
+        exit_code = self._transport.exit_code if isinstance(error, CLIConnectionError) else None
+        how = self.stderr_tail or describe_exit(error, "", exit_code)
         return CliFailed(f"Claude Code could not be started: {how}")
 
 

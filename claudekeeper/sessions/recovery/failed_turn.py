@@ -100,9 +100,9 @@ _EXIT_CODE = re.compile(r"\bexit code:? (-?\d+)")
 SIGNAL_EXIT_CODES = 128
 
 
-def describe_exit(error: Exception | None, last_words: str) -> str:
+def describe_exit(error: Exception | None, last_words: str, exit_code: int | None = None) -> str:
     """How a CLI that nobody had asked to end came to its end, in plain words."""
-    code = getattr(error, "exit_code", None)
+    code = exit_code if exit_code is not None else getattr(error, "exit_code", None)
     if code is None and (match := _EXIT_CODE.search(str(error))) is not None:
         code = int(match[1])
     if isinstance(code, int) and (code < 0 or code > SIGNAL_EXIT_CODES):

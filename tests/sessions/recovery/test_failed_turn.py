@@ -33,3 +33,9 @@ def test_how_it_ended_is_told_in_words(
     error: Exception | None, last_words: str, message: str
 ) -> None:
     assert describe_exit(error, last_words) == message
+
+
+def test_how_a_process_ended_goes_before_what_its_pipe_says() -> None:
+    error = RuntimeError("Failed to write to process stdin: ")
+    assert describe_exit(error, "", -9) == "it was killed: SIGKILL"
+    assert describe_exit(error, "", 3) == "exit code 3"
